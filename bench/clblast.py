@@ -23,7 +23,7 @@ def _library() -> ctypes.CDLL:
 
 
 def product(arrays: Sequence[Array], device: td.Device, transposed: str = "") -> Contestant:
-    """A product of matrices, of which those named in ``transposed`` are read transposed."""
+    """A product of matrices; those named in ``transposed`` are read transposed."""
     queue = td.queue(device)
     a, b = (cla.to_device(queue, array) for array in arrays)
     m, k = a.shape[::-1] if "A" in transposed else a.shape

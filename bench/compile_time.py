@@ -1,9 +1,9 @@
-"""How long programs take to compile, cold and warm: our own part, and the OpenCL compiler's.
+"""Compile times of programs, cold and warm: of this package, and of the OpenCL compiler.
 
-Each program is compiled in a process of its own with nothing on disk (cold), then in another one
-that finds what the first one kept (warm). Ours is from importing the package to having OpenCL C;
-importing what we need (NumPy, pyopencl, xDSL, islpy, lark) is shown beside it and not counted. What
-the device takes to be measured, once for all programs, is a column of its own.
+Each program is compiled in a separate process with nothing on disk (cold), then in another one with
+the disk cache of the first (warm). Our time is from importing the package to having OpenCL C; the
+import of dependencies (NumPy, pyopencl, xDSL, islpy, lark) has its own column and is not counted.
+The measurement of the device, once for all programs, is a separate column.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 BATCHES = 8, 6
 """The batch that a transformer is compiled for, and another one."""
 REPEATED = 3
-"""How often a small program is measured; the least counts."""
+"""Number of measurements of a small program; the least counts."""
 NEEDED = (
     *("islpy", "lark", "numpy", "pyopencl", "xdsl.parser", "xdsl.universe"),
     *(f"xdsl.dialects.{n}" for n in ("arith", "func", "gpu", "memref", "scf", "tensor", "vector")),
 )
-"""What others wrote, whose import is not ours to make shorter."""
+"""Dependencies, whose import is not ours to make shorter."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Program:
     source: str
     types: Sequence[str]
     wrt: Sequence[str] = ()
-    """What the program's output is differentiated by, in a function that gives both."""
+    """Inputs by which the program's output is differentiated, in a function that gives both."""
     forward: bool = True
     """Whether the program is compiled without its gradient."""
     cold: float = 1.0
@@ -56,20 +56,20 @@ class Program:
     cotangent: str = "f32"
     """The type of the cotangent of the output."""
     other: Sequence[str] = ()
-    """The types of the inputs for another batch, for which the last function is compiled, too."""
+    """Types of the inputs for another batch, for which the last function is compiled, too."""
     name: str | None = None
     """The function of the source; may be left out if there is one alone."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of processors that a process took, and what came out."""
+    """Processor seconds of a process, and its output."""
 
     imports: float
     device: float
-    """To measure the device; 0 if that was kept."""
+    """Seconds to measure the device; 0 if the measurement was cached."""
     ours: Sequence[float]
-    """For each function."""
+    """Seconds for each function."""
     build: float
     launches: int
     kernels: int
@@ -218,7 +218,7 @@ def other_batch(function: td.Function, types: Sequence[str]) -> tuple[float, flo
 
 
 def cold_and_warm(program: Program, build: bool = True) -> tuple[Times, Times]:
-    """What two processes take, of which the second finds what the first one kept."""
+    """Times of two processes, of which the second has the cache of the first."""
     from tiledialect.lowering.runtime.device.probe import share
 
     with tempfile.TemporaryDirectory() as folder:

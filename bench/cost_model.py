@@ -1,4 +1,4 @@
-"""How well the cost model ranks: candidates of some workloads, timed on the device.
+"""Ranking quality of the cost model: candidates of some workloads, timed on the device.
 
 For each workload the best candidates of its largest kernel, and some of the others, are compiled in
 parallel and run; a line a candidate: the model's rank and time, the measured time, the schedule.
@@ -87,7 +87,7 @@ def kernels(name: str, device: td.Device) -> tuple[Mapping[str, KernelOp], Devic
 
 
 def build(task: tuple[str, str, str, str]) -> str:
-    """Compile a candidate, so that the cache has it; what is wrong, if something is."""
+    """Compile a candidate into the cache; return the error message, if any."""
     name, kernel, text, device = task
     f, shapes = function(name, td.compile("function (A) -> (B) { B = A; }", device=device).device)
     try:

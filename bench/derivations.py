@@ -1,9 +1,9 @@
-"""Kernels derived by rewriting, beside those of our own scheduler, on the same device.
+"""Kernels derived by rewriting, compared with those of our own scheduler on the same device.
 
-`python bench/derivations.py [DEVICE]` runs the derivations of `examples/derivations/` and Tile
-programs of the same in turn; times are those of the kernels, and the ratio is the median of rounds.
-Where there is a derivation for the type of the device, such as `stencil_2d_cpu.txt`, it is that. A
-product of matrices has the schedule of `bench/schedules/` that belongs to the device.
+`python bench/derivations.py [DEVICE]` runs the derivations of `examples/derivations/` and
+equivalent Tile programs, interleaved; times are those of the kernels, and the ratio is the median
+of rounds. A derivation for the type of the device, such as `stencil_2d_cpu.txt`, is preferred. A
+product of matrices has the schedule of `bench/schedules/` for the device.
 """
 
 from __future__ import annotations

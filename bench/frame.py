@@ -1,4 +1,4 @@
-"""What is measured: programs with sizes, and how others compute the same."""
+"""Workloads to measure: programs with sizes, and the same computation by peers."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 Shapes = Mapping[str, Shape]
 Scale = Literal["test", "cpu", "gpu"]
-"""For which kind of device sizes are; those for tests are tiny."""
+"""Kind of device that sizes are for; sizes for tests are tiny."""
 Peer = Callable[..., Any]
-"""From a peer's tensors, in the order of the inputs, to its result."""
+"""Function from a peer's tensors, in the order of the inputs, to its result."""
 
 
 @dataclass(frozen=True)
@@ -47,29 +47,29 @@ def problem(source: str, sizes: Mapping[str, int]) -> Problem:
 
 @dataclass(frozen=True)
 class Workload:
-    """What is computed at each scale, how much work that is, and how others do it."""
+    """A computation at each scale, its work, and the same by peers."""
 
     name: str
     problems: Mapping[Scale, Problem]
     torch: Peer | None = None
     numpy: Peer | None = None
     others: Mapping[str, Peer] = field(default_factory=dict[str, Peer])
-    """By the name of the peer (`peers.py`); it takes the arrays, and returns what computes."""
+    """Peers by name (`peers.py`); each takes the arrays, and returns a callable."""
     flops: Callable[[Shapes], float] = lambda shapes: 0.0
     """Floating-point operations, where there are more of them than bytes to move."""
     gradients: tuple[str, ...] = ()
-    """The inputs by which the gradient is measured, each by itself."""
+    """Inputs by which the gradient is measured, each by itself."""
     step: bool = False
     """Whether the gradient by all weights is measured, together with the outputs."""
     integers: Mapping[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     """The inputs that hold integers, all less than the size of an input's axis."""
     scales: Mapping[str, float] = field(default_factory=dict[str, float])
-    """By what random inputs are multiplied, if not by 1."""
+    """Factors of random inputs, if not 1."""
     dtype: npt.DTypeLike = np.float32
     tf32: bool = False
     """Whether products of float32 may be rounded to tf32."""
     outputs: int = 1
-    """How many outputs there are; a gradient is that of the first."""
+    """Number of outputs; a gradient is of the first."""
 
 
 def workload(
@@ -95,7 +95,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """``family/name``, and what it is differentiated by."""
+        """``family/name``, and the inputs that it is differentiated by."""
         if self.workload.step and self.wrt:
             return f"{self.workload.name} step"
         return self.workload.name + "".join(f" d{name}" for name in self.wrt)
@@ -157,7 +157,7 @@ def _cotangent(rng: np.random.Generator, t: tuple[Shape, np.dtype[Any]]) -> Arra
 
 
 def tasks(workloads: Sequence[Workload], scale: Scale) -> list[Task]:
-    """What is measured of each workload: itself, and its gradients."""
+    """Tasks of each workload: itself, and its gradients."""
     found: list[Task] = []
     for w in workloads:
         # A network is smaller in tests, and has fewer weights.

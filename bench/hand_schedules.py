@@ -1,4 +1,4 @@
-"""Kernels by the schedules in `bench/schedules/`, beside peers in the same run.
+"""Kernels by the schedules in `bench/schedules/`, compared with peers in the same run.
 
 A file `NAME.DEVICE.schedules` belongs to the task NAME of `workloads/by_hand.py` and to devices
 whose id begins with DEVICE; `NAME.DEVICE.mlir` is the task's kernels with their schedules.

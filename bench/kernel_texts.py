@@ -1,10 +1,10 @@
-"""The kernels of every program, for described devices: what a change of the compiler changes.
+"""Kernels of every program for described devices: the effect of a change of the compiler.
 
 `python bench/kernel_texts.py --save before.json.gz` compiles every workload with its gradients, the
 examples, the derivations and the schedules written by hand for the devices of `bench/devices/`.
-Nothing runs. Of each kernel the OpenCL C, the schedule and the estimated time are kept.
-`--compare before.json.gz` prints what is different now, `--diff` with the texts; the status is 1
-where something is.
+Nothing runs. The table has the OpenCL C, the schedule and the estimated time of each kernel.
+`--compare before.json.gz` prints differences, `--diff` with the texts; the status is 1 if there are
+any.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from tiledialect.schedule.search.choice import estimated, modelled
 ROOT = Path(__file__).parents[1]
 DEVICES = {path.stem: path for path in sorted((ROOT / "bench" / "devices").glob("*.mlir"))}
 HAND_WRITTEN = {"avx512": "intel", "pocl": "pocl", "h100": "nvidia"}
-"""The devices for which there are schedules written by hand, by the names that their files have."""
+"""Devices with schedules written by hand, by the names in their files."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "adam": ("1000x64xf32",) * 4 + ("f32",),
@@ -167,7 +167,7 @@ def _description(device: str) -> ModuleOp:
 
 
 def kernels_of(program: Program) -> list[Kernel]:
-    """A program's kernels; one that holds the message where it does not compile."""
+    """Kernels of a program; a single one that holds the message where it does not compile."""
     try:
         return list(_kernels_of(program))
     except TileError as error:
@@ -203,7 +203,7 @@ def _schedules(module: ModuleOp) -> Iterator[tuple[str, str, float]]:
 
 
 def split(source: str) -> Iterator[tuple[str, str]]:
-    """The kernels in an OpenCL text with their names; what stands beside them as `helpers`."""
+    """Kernels in an OpenCL text by name; the rest of the text as `helpers`."""
     texts = Texts.of(source)
     if texts.rest.strip():
         yield "helpers", texts.rest
@@ -274,7 +274,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Print the table, or what differs from one; 1 if something does."""
+    """Print the table, or the differences from one; 1 if there are any."""
     options = _arguments()
     started = time.monotonic()
     kernels = compiled(options.only, options.jobs)

@@ -1,4 +1,4 @@
-"""What a call of a compiled function costs beyond what pyopencl takes for the same launches.
+"""Overhead of a call of a compiled function, compared with pyopencl for the same launches.
 
 Three small arrays; the same kernel, by `Function.__call__` and by hand with pyopencl, alternating
 in one run, so that both see the same machine. By hand means the least that gives the same result:
@@ -22,7 +22,7 @@ from tiledialect.lowering.runtime.device.devices import queue_for
 
 SOURCE = "function (A[N], B[N], C[N]) -> (O) { O = A * B + C; }"
 CLOCK = time.thread_time
-"""Of this thread alone: what else the computer does does not count."""
+"""Time of this thread alone, without other load of the computer."""
 ROUNDS, CALLS = 30, 100
 ALLOWED = 50.0
 """Microseconds a call."""

@@ -1,4 +1,4 @@
-"""What a device can do at most: copying memory, and multiplying and adding, measured."""
+"""Measured limits of a device: copying memory, and multiplying and adding."""
 
 from __future__ import annotations
 

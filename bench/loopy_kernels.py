@@ -1,4 +1,4 @@
-"""What loopy makes of some workloads, with the schedules of its tutorial, on our device."""
+"""Loopy's kernels of some workloads, with the schedules of its tutorial, on our device."""
 
 from __future__ import annotations
 

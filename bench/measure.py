@@ -22,7 +22,7 @@ FAR_OFF = 1e-2
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of a task on a device."""
+    """Measurements of a task on a device."""
 
     name: str
     device: str
@@ -30,13 +30,13 @@ class Row:
     """Ours: the median of the rounds."""
     flops: float
     nbytes: int
-    """What must be read and written: inputs that are used, and outputs."""
+    """Bytes that must be read and written: inputs that are used, and outputs."""
     limit: float
-    """The fraction of what the device can do at most."""
+    """Fraction of the device's limit."""
     peers: Mapping[str, float] = field(default_factory=dict[str, float])
     """The seconds of each peer."""
     ratios: Mapping[str, float] = field(default_factory=dict[str, float])
-    """How many times as fast as each we are."""
+    """Speed in multiples of each peer's."""
     notes: tuple[str, ...] = ()
     """Peers that failed, or whose results are others."""
 
@@ -61,7 +61,7 @@ def measure(
     rounds: int = ROUNDS,
     function: td.Function | None = None,
 ) -> Row:
-    """Measure a task; with ``function``, that one of ours instead of what is compiled."""
+    """Measure a task; with ``function``, that function of ours instead of the compiled one."""
     function = function or task.function(device)
     arrays = task.inputs()
     contestants = {OURS: ours(function, arrays)}

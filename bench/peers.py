@@ -1,4 +1,4 @@
-"""Who else computes the workloads, where they are installed, and how to call them."""
+"""Peers that compute the workloads, where they are installed, and calls of them."""
 
 from __future__ import annotations
 
@@ -185,6 +185,6 @@ PEERS = (
 
 
 def for_device(device: td.Device) -> tuple[list[PeerKind], list[str]]:
-    """The peers on a device, and the names of those that are not installed."""
+    """Peers on a device, and the names of those that are not installed."""
     there = [p for p in PEERS if device.type in p.on]
     return [p for p in there if p.installed()], [p.name for p in there if not p.installed()]

@@ -1,4 +1,4 @@
-"""What was measured, as a table, as JSON and as a picture."""
+"""Measurements as a table, as JSON and as a picture."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def line(row: Row, name: str = "") -> str:
 
 
 def describe(device: str, limits: Limits, missing: Sequence[str]) -> str:
-    """What a device can do, and who is not there."""
+    """Describe the limits of a device, and the absent peers."""
     text = (
         f"{device}: a copy moves {limits.bandwidth / 1e9:.0f} GB/s, "
         f"float32 {limits.flops / 1e9:.0f} GFLOP/s"
@@ -48,7 +48,7 @@ def describe(device: str, limits: Limits, missing: Sequence[str]) -> str:
 
 
 def progress(done: int, total: int, name: str) -> None:
-    """A bar on the standard error, if that is a terminal; an empty name takes it away."""
+    """Print a progress bar on the standard error, if it is a terminal; an empty name removes it."""
     if not sys.stderr.isatty():
         return
     full = 30 * done // max(total, 1)
@@ -91,7 +91,7 @@ def write_plot(path: Path, rows: Sequence[Row]) -> None:
 
 
 def _place(ratio: float) -> float:
-    """Where a ratio is on the scale."""
+    """Position of a ratio on the scale."""
     inside = min(max(ratio, LEAST), MOST)
     return LEFT + (WIDTH - LEFT - 60) * math.log(inside / LEAST) / math.log(MOST / LEAST)
 

@@ -1,8 +1,8 @@
-"""How the time that we take to compile residual networks grows with depth: it must be linear.
+"""Growth of our time to compile residual networks with depth: it must be linear.
 
-For each depth, forward and gradient are compiled to OpenCL C in a process of its own, with nothing
-on disk, then in another process from the disk cache. Nothing is built or run; `compile_time.py`
-builds the 50-layer network. `--profile` shows where our time goes there, `--text` the network.
+For each depth, forward and gradient are compiled to OpenCL C in a separate process, with nothing on
+disk, then in another process from the disk cache. Nothing is built or run; `compile_time.py` builds
+the 50-layer network. `--profile` shows where our time goes there, `--text` the network.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from workloads.residual import STAGES, ResidualNetwork
 
 LAYERS = 50
 LINEAR = 1.5
-"""How much longer a layer of the deepest network may take than one of the 26-layer network."""
+"""Most time of a layer of the deepest network, in multiples of a layer of the 26-layer network."""
 
 
 def profile() -> None:
-    """Where the time goes."""
+    """Print the profile of a compilation."""
     import cProfile
     import pstats
     import time
@@ -60,7 +60,7 @@ def measure() -> int:
 
 
 def main() -> int:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--profile", action="store_true", help="show where our time goes")
     parser.add_argument("--text", action="store_true", help="print the 50-layer network")

@@ -1,8 +1,8 @@
-"""A table of workloads and devices: our time, the peers' in the same run, and the device's limit.
+"""Table of workloads and devices: our time, the peers' in the same run, and the device's limit.
 
 Every round runs all contestants in turn, on arrays that are on the device already; the ratio is the
-median of the rounds'. The limit is the time that a copy of what must be read and written takes, or
-so many multiplications and additions in registers, whichever is longer, measured in this run.
+median of the rounds'. The limit is the time to copy the bytes that must be read and written, or to
+do the multiplications and additions in registers, whichever is longer, measured in this run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import tiledialect as td
 
 
 def arguments() -> argparse.Namespace:
-    """What is on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--only", metavar="PATTERN", help="lines that match: 'product/*'")
     parser.add_argument("--device", help="a device's id or type; by default all but simulators")
@@ -49,7 +49,7 @@ def chosen(pattern: str | None, scale: Scale) -> list[Task]:
 
 
 def _cannot_begin(options: argparse.Namespace, devices: list[td.Device]) -> str:
-    """Why nothing can be measured as asked for, if that is so."""
+    """Reason for which nothing can be measured as asked for; empty if it can."""
     if not devices:
         there = ", ".join(d.id for d in td.devices() if d.type != "simulator")
         return f"there is no device {options.device}; there are: {there or 'none'}"
@@ -64,7 +64,7 @@ def _cannot_begin(options: argparse.Namespace, devices: list[td.Device]) -> str:
 
 
 def main() -> int:
-    """Measure, print, and write what was asked for; 1 if a program fails."""
+    """Measure, print, and write the results; 1 if a program fails."""
     options = arguments()
     if options.list:
         print("\n".join(task.name for task in chosen(options.only, "cpu")))

@@ -14,7 +14,7 @@ LEAST = 0.02
 """The seconds that a round takes at least, by calling as often as it needs."""
 MOST_CALLS = 500
 PAUSE = 0.02
-"""Seconds until the threads of who had the turn before sleep, and hold no core any longer."""
+"""Seconds until the threads of the previous contestant sleep, and occupy no core."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Contestant:
 
     run: Callable[[], Any]
     finish: Callable[[], Any] = lambda: None
-    """Waits until what was run is done."""
+    """Wait until all launched work is done."""
     to_numpy: Callable[[Any], Any] = lambda result: result
 
     def seconds(self, calls: int) -> float:
-        """Of one call among several."""
+        """Seconds of one call among several."""
         start = time.perf_counter()
         for _ in range(calls):
             self.run()
@@ -36,13 +36,13 @@ class Contestant:
 
 
 Times = Mapping[str, list[float]]
-"""For each contestant, the seconds of a call in each round."""
+"""Seconds of a call of each contestant in each round."""
 
 
 def interleaved(
     contestants: Mapping[str, Contestant], rounds: int = ROUNDS, least: float = LEAST
 ) -> Times:
-    """The times of rounds in which each has its turn; who begins changes."""
+    """Times of interleaved rounds; the first contestant alternates."""
     calls: dict[str, int] = {}
     for name, contestant in contestants.items():
         # The first call may compile, and the second may still look for the best algorithm.
@@ -61,5 +61,5 @@ def interleaved(
 
 
 def ratio(ours: list[float], theirs: list[float]) -> float:
-    """How many times as fast as a peer we are: the median of the rounds' ratios."""
+    """Speed in multiples of a peer's: the median of the rounds' ratios."""
     return median(b / a for a, b in zip(ours, theirs, strict=True))

@@ -1,1 +1,1 @@
-"""What is measured, a file a family."""
+"""Workloads, a file a family."""

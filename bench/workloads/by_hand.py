@@ -1,4 +1,4 @@
-"""What the schedules in `bench/schedules/` are for, by the beginnings of the files' names."""
+"""Tasks of the schedules in `bench/schedules/`, by the beginnings of the files' names."""
 
 from __future__ import annotations
 

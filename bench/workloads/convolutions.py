@@ -1,4 +1,4 @@
-"""Convolutions of pictures, channels last, and their gradients."""
+"""Convolutions of images, channels last, and their gradients."""
 
 from __future__ import annotations
 

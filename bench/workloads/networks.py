@@ -1,4 +1,4 @@
-"""Networks: the one that reads digits, and a residual one of 50 layers."""
+"""Networks: a digit classifier, and a residual network of 50 layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pooling of pictures, channels last, and its gradients."""
+"""Pooling of images, channels last, and its gradients."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def plain(
 
 
 def rounded(name: str, **options: Any) -> Workload:
-    """A square product of numbers with fewer bits, which tensor cores multiply where there are."""
+    """A square product of narrower numbers, which tensor cores multiply where available."""
     return plain(name, (512, 512, 512), (4096, 4096, 4096), others={}, **options)
 
 

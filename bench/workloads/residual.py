@@ -12,7 +12,7 @@ from typing import Any
 STAGES = {14: (1, 1, 1, 1), 26: (2, 2, 2, 2), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3)}
 """The residual blocks in each of the four stages, by the number of layers."""
 WIDTH, PICTURES, SIZE, CLASSES = 4, 2, 32, 10
-"""Channels, pictures and points: small, as the time to compile does not depend on them."""
+"""Channels, images and points: small, as the time to compile does not depend on them."""
 
 
 class ResidualNetwork:
@@ -89,7 +89,7 @@ class ResidualNetwork:
         return self.write(f"R{x}", "", f"relu({x})")
 
     def block(self, x: str, before: int, width: int, size: int, stride: int) -> str:
-        """Three layers, whose result is added to what they were given."""
+        """Three layers, whose result is added to their input."""
         y = self.relu(self.layer(x, before, width, size, 1, stride))
         y = self.relu(self.layer(y, width, width, size, 3))
         y = self.layer(y, width, 4 * width, size, 1)
@@ -99,7 +99,7 @@ class ResidualNetwork:
         return self.relu(self.write(f"A{self.layers}", "", f"{x} + {y}"))
 
     def classify(self, x: str, channels: int, size: int) -> None:
-        """The mean over each picture, a dense layer, softmax and cross-entropy."""
+        """The mean over each image, a dense layer, softmax and cross-entropy."""
         weights, bias = self.input("K", channels, CLASSES), self.input("B", CLASSES)
         self.write("P", f"[n, c: X_0, {weights}_0]", f"+({x}[n, y, x, c])")
         self.write("F", f"[n, k: X_0, {weights}_1]", f"+(P[n, c] * {weights}[c, k])")

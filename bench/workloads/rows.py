@@ -1,4 +1,4 @@
-"""What is computed of each row: softmax and layer normalization, and their gradients."""
+"""Row kernels: softmax and layer normalization, and their gradients."""
 
 from __future__ import annotations
 

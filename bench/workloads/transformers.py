@@ -23,7 +23,7 @@ function attention(X[B, T, C], WQ[C, H, D], WK[C, H, D], WV[C, H, D], WO[H, D, C
   Y[b, t, c: B, T, C] = +(O[b, t, h, d] * WO[h, d, c]);
 }
 """
-"""Layer normalization, a dense layer, and attention that sees what is before."""
+"""Layer normalization, a dense layer, and causal attention."""
 LAYER = {
     **{"G1": "C", "S1": "C", "WQ": "C, H, D", "WK": "C, H, D", "WV": "C, H, D", "WO": "H, D, C"},
     **{"G2": "C", "S2": "C", "W1": "C, F", "B1": "F", "W2": "F, C", "B2": "C"},
@@ -42,13 +42,13 @@ def _type(dims: str, batch: int, element: str = "f32") -> str:
 
 
 def attention_types(batch: int) -> dict[str, str]:
-    """The types of what attention takes."""
+    """Types of the inputs of attention."""
     dims = {"X": "B, T, C", **{name: LAYER[name] for name in ("WQ", "WK", "WV", "WO")}}
     return {name: _type(own, batch) for name, own in dims.items()}
 
 
 def gpt_types(layers: int, batch: int) -> dict[str, str]:
-    """The types of what a GPT takes."""
+    """Types of the inputs of a GPT."""
     tokens = {name: _type("B, T", batch, "i32") for name in ("X", "N")}
     weights = {f"{name}_{k}": dims for k in range(layers) for name, dims in LAYER.items()}
     dims = {"E": "VOCAB, C", "PLACES": "T, C", **weights, "G": "C", "S": "C"}

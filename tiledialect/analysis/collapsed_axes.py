@@ -1,4 +1,4 @@
-"""Two axes of a kernel that whatever lies along one of them has next to one another.
+"""Collapsible axes: two axes of a kernel that are adjacent in every value along one of them.
 
 Such axes can be one: reshapes around the kernel, which cost nothing, make it so.
 """
@@ -23,11 +23,11 @@ from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
 
 KEPT = -1
-"""What `dropped` gives where two axes cannot be one."""
+"""Result of `_dropped` where two axes cannot be one."""
 
 Access = tuple[IndexExpr, ...]
 Places = Sequence[tuple[SSAValue, Access]]
-"""Values, and at which expressions of the indices they are made and read."""
+"""Values with the index expressions at which they are made and read."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Joint:
     axes: Mapping[str, Range]
     """All axes of the kernel."""
     dropped: Mapping[SSAValue, int | None]
-    """For each value in it the axis that goes, into the one before; None if the value stays."""
+    """Axis of each value that is merged into the one before; None if the value is unchanged."""
     single: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Indices that have one value each, which goes where they stand."""
+    """Indices with one value each, which replaces them."""
 
     @property
     def ranges(self) -> dict[str, Range]:
@@ -51,12 +51,12 @@ class Joint:
         return {**left, self.first: together}
 
     def shape(self, value: SSAValue) -> Shape:
-        """What shape a value gets."""
+        """Shape of a value with collapsed axes."""
         old, k = shape(value), self.dropped.get(value)
         return old if k is None else (*old[: k - 1], old[k - 1] * old[k], *old[k + 1 :])
 
     def access(self, value: SSAValue, access: AccessAttr) -> AccessAttr:
-        """Where a contraction reads or writes a value then."""
+        """Access of a contraction to a value with collapsed axes."""
         exprs = [e.substitute(self.single) for e in access.data]
         k = self.dropped.get(value)
         if k is None:
@@ -96,7 +96,7 @@ def _of_rows(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
 
 
 def _axes(kernel: KernelOp) -> dict[str, Range]:
-    """Those of a row kernel, or of one of elementwise ops alone; else none."""
+    """Axes of a row kernel, or of a kernel of elementwise ops alone; else none."""
     if kernel.axes is not None:
         return dict(kernel.axes.ranges)
     if not all(isinstance(op, ElementwiseOp | ConstantOp | YieldOp) for op in kernel.block.ops):
@@ -105,7 +105,7 @@ def _axes(kernel: KernelOp) -> dict[str, Range]:
 
 
 def _row_places(kernel: KernelOp, rows: Rows) -> Iterator[tuple[SSAValue, Map]]:
-    """The values in a kernel, and along which axes they are made and read."""
+    """Values in a kernel, and the axes along which they are made and read."""
     for op in kernel.block.ops:
         if not isinstance(op, ConstantOp | YieldOp):
             yield op.results[0], rows.maps[op.results[0]]
@@ -113,7 +113,8 @@ def _row_places(kernel: KernelOp, rows: Rows) -> Iterator[tuple[SSAValue, Map]]:
 
 
 def _dropped(along: Map, axes: Sequence[str]) -> int | None:
-    """Which axis of a value goes; None if none does, and KEPT if the axes cannot be joined."""
+    """Axis of a value that is dropped; None if none is, and UNCOLLAPSIBLE if the axes cannot be
+    one."""
     *_, before, last = axes
     if last in along:
         k = along.index(last)
@@ -156,7 +157,7 @@ def _of_contraction(
 def accesses_of(
     kernel: KernelOp, op: ContractionOp, single: Mapping[str, int]
 ) -> Iterator[tuple[SSAValue, Access]]:
-    """What a contraction reads and writes, and all that is computed before or after, and where."""
+    """Accesses of a contraction, and of all ops before or after it."""
     accesses = zip((*op.inputs, op.result), (*op.accesses, op.output), strict=True)
     pending = [(v, tuple(e.substitute(single) for e in a.data)) for v, a in accesses]
     output = pending[-1][1]
@@ -177,7 +178,7 @@ def accesses_of(
 def _dropped_by(
     places: Places, a: str, b: str, ranges: Mapping[str, Range]
 ) -> dict[SSAValue, int | None] | None:
-    """Which axis of each value goes if two indices become one; None if they cannot."""
+    """Axis of each value that is dropped if two indices become one; None if they cannot."""
     if ranges[a].lower or ranges[b].lower:
         return None
     dropped: dict[SSAValue, int | None] = {}

@@ -1,4 +1,4 @@
-"""What a kernel computes, read from its ops: the facts by which its schedule is chosen."""
+"""Facts of a kernel, read from its ops, by which its schedule is chosen."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ COSTLY = {
     "tile.pow": 32.0,
     "tile.prng_value": 64.0,
 }
-"""What an element costs of the ops that are no single instruction, in additions."""
+"""Cost of an element of ops that are no single instruction, in additions."""
 
 Access = Sequence[IndexExpr]
 
 
 def kernel_facts(kernel: KernelOp, device: Device | None) -> Facts:
-    """The facts of a kernel, for a device; those of a contraction's indices need its domain."""
+    """Facts of a kernel, for a device; those of a contraction's indices need its domain."""
     if kernel.axes is not None:
         return _row_facts(kernel)
     if kernel.contraction is None:
@@ -53,7 +53,7 @@ def kernel_facts(kernel: KernelOp, device: Device | None) -> Facts:
 
 
 def _elementwise_facts(kernel: KernelOp) -> Facts:
-    """Those of a kernel without loops over points."""
+    """Facts of a kernel without loops over points."""
     access = [IndexExpr.of(index.name) for index in kernel.indices]
     # Parts count as tensors by themselves.
     parts, yielded = kernel.parts, [*enumerate(kernel.yield_op.values)]
@@ -67,7 +67,7 @@ def _elementwise_facts(kernel: KernelOp) -> Facts:
 
 
 def _facts_around(op: ContractionOp, kernel: KernelOp, device: Device | None) -> Facts:
-    """Those of a contraction, with what its kernel computes before and after it."""
+    """Facts of a contraction, with the ops before and after it in its kernel."""
     reader, found = _Reader(kernel), contraction_facts(op)
     before = [v for v in op.inputs if isinstance(v.owner, Operation)]
     producers = makers(before, {c.result for c in kernel.contractions})
@@ -94,9 +94,10 @@ def _facts_around(op: ContractionOp, kernel: KernelOp, device: Device | None) ->
 
 
 def _are_read_again(read: Sequence[Tensor], found: Facts, device: Device | None) -> bool:
-    """Whether the inputs that an operand is computed of are what counts: they can be staged.
+    """Whether the inputs of an operand's producers count as reads: they can be staged.
 
-    On GPUs only where each serves several results: work-items that share sums read across them.
+    On GPUs it holds only where each serves several results: work-items that share sums read across
+    them.
     """
     is_cpu = device is not None and device.kind is Kind.CPU
     results = {name for name in found.output_indices if found.extents[name] > 1}
@@ -128,7 +129,7 @@ def contraction_facts(op: ContractionOp) -> Facts:
 
 
 class _Reader:
-    """Which of a kernel's tensors its ops read, and where."""
+    """Reads of a kernel's ops: tensors and accesses."""
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
@@ -137,7 +138,7 @@ class _Reader:
     def operands(
         self, op: ContractionOp, found: Facts, device: Device | None
     ) -> tuple[Tensor, ...]:
-        """What a contraction reads: operands, or the inputs of which these are computed."""
+        """Reads of a contraction: operands, or the inputs from which these are computed."""
         read: tuple[Tensor, ...] = ()
         for value, access in zip(op.inputs, op.accesses, strict=True):
             if value in self.numbers:
@@ -148,9 +149,9 @@ class _Reader:
         return read
 
     def _sources(self, op: ContractionOp, value: SSAValue, whole: Tensor) -> tuple[Tensor, ...]:
-        """The inputs of which an operand is computed where it is loaded, if all are smaller.
+        """Inputs from which an operand is computed where it is loaded, if all are smaller.
 
-        What is as large as an input counts as read itself: so it can be staged, computed.
+        An operand as large as an input counts as a read itself: so it can be staged, computed.
         """
         found = sources(value, whole.access or ())
         if found is None or any(v in op.inputs for v in found):
@@ -159,12 +160,12 @@ class _Reader:
         return read if all(prod(t.shape) < prod(whole.shape) for t in read) else ()
 
     def outputs(self, access: Access) -> tuple[Tensor, ...]:
-        """What the kernel writes, at an access."""
+        """Writes of the kernel, at an access."""
         yielded = self.kernel.yield_op.values
         return tuple(_tensor(k, v, access) for k, v in enumerate(yielded))
 
     def reads(self, values: Sequence[SSAValue], access: Access) -> tuple[Tensor, ...]:
-        """What is read to compute values at an access, up to contractions; each once."""
+        """Reads to compute values at an access, up to contractions; each once."""
         found: dict[tuple[int, Access | None], Tensor] = {}
         seen: set[tuple[SSAValue, tuple[IndexExpr, ...] | None]] = set()
         pending: list[tuple[SSAValue, Access | None]] = [(v, access) for v in reversed(values)]
@@ -186,7 +187,7 @@ class _Reader:
 def _operands(
     op: Operation | object, access: Access | None
 ) -> Iterator[tuple[SSAValue, Access | None]]:
-    """What an op reads to compute its result's element at an access, and where."""
+    """Reads of an op to compute its result's element at an access."""
     if not isinstance(op, Operation) or isinstance(op, ContractionOp | ConstantOp | ShapeOp):
         return
     if isinstance(op, GatherOp):
@@ -201,7 +202,7 @@ def _operands(
 
 
 def _taps(op: ContractionOp, access: Access | None) -> Iterator[tuple[SSAValue, Access | None]]:
-    """What the first and the last point read that aggregate into an element, and where."""
+    """Reads of the first and the last point that aggregate into an element."""
     assert op.domain is not None
     for end in (0, -1):
         place = {n: IndexExpr.of((r.lower, r.upper - 1)[end]) for n, r in op.domain.data}
@@ -221,13 +222,13 @@ def _tensor(number: int, value: SSAValue, access: Access | None) -> Tensor:
 
 
 def _cost(ops: Iterable[Operation]) -> float:
-    """What an element costs of some ops."""
+    """Cost of an element of some ops."""
     counted = (op for op in ops if not isinstance(op, ConstantOp | ContractionOp | YieldOp))
     return sum(COSTLY.get(op.name, 1.0) for op in counted)
 
 
 def makers(values: Iterable[SSAValue], given: Collection[SSAValue]) -> set[Operation]:
-    """The ops that compute values of those that are given."""
+    """Ops that compute values from the given ones."""
     found: set[Operation] = set()
     pending = [*values]
     while pending:
@@ -242,10 +243,10 @@ def makers(values: Iterable[SSAValue], given: Collection[SSAValue]) -> set[Opera
 def phases(
     kernel: KernelOp, kept: Collection[SSAValue] = (), early: Collection[ContractionOp] = ()
 ) -> dict[SSAValue, set[int]]:
-    """In which phases of a row kernel each value is needed: those of sums, then the results'.
+    """Phases of a row kernel that need each value: of sums, then of the results.
 
-    What is ``kept`` is computed in the first of them alone. Sums that are ``early`` are in the
-    phase of what they need.
+    A ``kept`` value is computed in the first of them alone. Sums that are ``early`` are in the
+    phase of their operands.
     """
     number = _numbers(kernel, early)
     last = max(number.values(), default=0)
@@ -268,7 +269,7 @@ def _aggregates(op: ContractionOp, kernel: KernelOp) -> bool:
 
 
 def _numbers(kernel: KernelOp, early: Collection[ContractionOp] = ()) -> dict[SSAValue, int]:
-    """After how many phases of sums each value is there."""
+    """Number of phases of sums after which each value is available."""
     number: dict[SSAValue, int] = {}
     for op in kernel.block.ops:
         after = max((number.get(v, 0) for v in op.operands), default=0)
@@ -278,7 +279,7 @@ def _numbers(kernel: KernelOp, early: Collection[ContractionOp] = ()) -> dict[SS
 
 
 def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
-    """How many of the kept values are in registers at a time: inputs come first of all."""
+    """Most kept values in registers at a time: inputs come first of all."""
     needed = phases(kernel, kept)
     spans = [
         (0 if isinstance(v, BlockArgument) else min(needed[v]), max(needed[v]))

@@ -1,4 +1,4 @@
-"""What a contraction must be before it can be a kernel: the form that tile-defract gives it."""
+"""Normal form of a contraction that can be a kernel: the result of tile-defract."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tiledialect.schedule.output_box import Ranges, shared_element
 
 
 def ranges_of(op: ContractionOp) -> Ranges:
-    """The ranges over which the loops of a contraction run; a TileError if it has no domain."""
+    """Ranges over which the loops of a contraction run; a TileError if it has no domain."""
     if op.domain is None:
         raise TileError.at(op, f"{name_of(op.result)} has no domain: run tile-bounds first")
     return op.domain.ranges

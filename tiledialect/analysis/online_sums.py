@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.elementwise import ExpOp, SubOp
 from tiledialect.dialects.tile.structure.row_axes import Axes, reduced_by
 
 Online = Mapping[ContractionOp, ContractionOp]
-"""The maximum of which the exponentials are that each sum is of."""
+"""The maximum of the exponentials in each sum."""
 
 Found = TypeVar("Found")
 
@@ -59,10 +59,10 @@ def sums_beside(
     find: Callable[[ContractionOp, Before], Found | None],
     waits_for: Callable[[Found], Iterable[ContractionOp]],
 ) -> dict[ContractionOp, Found]:
-    """What is found of the sums of a phase, if all can be in one pass with an earlier phase.
+    """Findings on the sums of a phase, if all can be in one pass with an earlier phase.
 
-    What they wait for is aggregated over the same axes: each sum has a maximum, or means, of its
-    own at any time.
+    The contractions that they wait for aggregate over the same axes: each sum has its own maximum,
+    or means, at any time.
     """
     found: dict[ContractionOp, Found] = {}
     before = Before(c.result for c in earlier)
@@ -90,7 +90,7 @@ def linear_in(op: Operation, before: Before) -> ContractionOp | None:
 
 
 def _multiplies(op: Operation, factor: SSAValue) -> bool:
-    """Whether an op's result is that of its factor, times what the others are."""
+    """Whether an op's result is linear in a factor."""
     if isinstance(op, ContractionOp):
         return op.combination.data in (Combination.none, Combination.mul)
     is_first = op.operands[0] is factor

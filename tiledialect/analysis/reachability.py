@@ -1,4 +1,4 @@
-"""Results that are there before others, and what needs them."""
+"""Reachability of values from a set of results."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from xdsl.ir import Operation, SSAValue
 
 
 class Before:
-    """Results that are there before others.
+    """A set of results, and the values that depend on them.
 
-    Of which values some of them are needed for is kept: of chains of rows, each of which needs the
-    one before, every question would else lead back to their beginning. The program must stay as it
-    is meanwhile.
+    Answers are cached: in chains of rows, each of which needs the one before, every query would
+    else lead back to their beginning. The program must not change meanwhile.
     """
 
     def __init__(self, results: Iterable[SSAValue]):

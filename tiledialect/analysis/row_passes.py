@@ -1,4 +1,4 @@
-"""The passes of a row kernel over its rows, and what each of them aggregates."""
+"""Passes of a row kernel over its rows, and the aggregates of each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tiledialect.dialects.tile.structure.row_axes import Axes, reduced_by
 
 @dataclass(frozen=True)
 class Pass:
-    """What is aggregated in one pass over the row, and what of it would be a phase later."""
+    """Aggregates of one pass over the row, and those that would be a phase later."""
 
     contractions: Sequence[ContractionOp] = ()
     sums: Online = field(default_factory=dict[ContractionOp, ContractionOp])
@@ -38,7 +38,7 @@ class Pass:
 
     @property
     def held(self) -> int:
-        """How many numbers a lane holds at most, if nothing is kept."""
+        """Most numbers that a lane holds without kept values."""
         return len(self.contractions) + held_beside(self.moments, self.contractions)
 
     @cached_property
@@ -47,7 +47,7 @@ class Pass:
         return deviations(self.moments)
 
     def operands(self, op: Operation) -> Sequence[SSAValue]:
-        """What is needed for an op's result, which may know no maximum or mean yet."""
+        """Operands of an op, without a maximum or mean that is not known yet."""
         (value,) = op.results
         if value in self.deviations:
             return [self.deviations[value].x]

@@ -1,4 +1,4 @@
-"""How large a value may be: what surely has a normal reciprocal need not be scaled before."""
+"""Bounds of values: a value with a surely normal reciprocal need not be scaled before."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from tiledialect.index.expr import IndexExpr
 POINTS = 63
 """No more than two to this power are ever summed."""
 FAR = 8
-"""So many ops are looked through, one after another."""
+"""Most ops that are looked through, one after another."""
 LARGEST: dict[type[Attribute], float] = {Float32Type: 128, Float64Type: 1024}
 """The power of two that a type's finite numbers are below."""
 
 Rule = Callable[[Operation, Sequence[float]], float]
-"""From an op and what its operands are at most to what its result is at most."""
+"""Bound of an op's result from the bounds of its operands."""
 
 
 def magnitude(value: SSAValue, far: int = FAR) -> float:
-    """A power of two that no finite number of a value exceeds, nor what is added up to it."""
+    """A power of two that no finite number of a value exceeds, nor a partial sum of it."""
     if (constant := constant_of(value)) is not None:
         return log2(abs(constant.number)) if constant.number else -inf
     most = LARGEST.get(type(tensor_type(value).element_type), inf)
@@ -73,7 +73,7 @@ def _aggregate(op: Operation, parts: Sequence[float]) -> float:
 
 
 def _is_of_difference_to_maximum(exponential: SSAValue) -> bool:
-    """Whether a value is that of elements from which the greatest of their row is subtracted."""
+    """Whether a value is the exponential of elements minus the greatest of their row."""
     greatest = maximum_of(exponential)
     if greatest is None or greatest.constraints.data or greatest.default is not None:
         return False

@@ -1,6 +1,6 @@
 """Sums of deviations from a mean that need no mean before them: both in one pass over a row.
 
-Sums of `x - p`, of its square and of its products are there for any `p`, and those for another `p`
+Sums of `x - p`, of its square and of its products exist for any `p`, and those for another `p`
 follow from them, as `x - q` is `x - p` less `q - p`. So `p` may be a guess while a row is read, and
 the mean of the row once that is known.
 """
@@ -39,11 +39,11 @@ class Moment:
 
     op: ContractionOp
     deviations: tuple[Deviation, ...]
-    """Those that are multiplied: one or two."""
+    """Deviations that are multiplied: one or two."""
     is_weighted: bool
     """Whether a lone one is multiplied by something else."""
     weight: SSAValue | None = None
-    """What that is, if it is a single value."""
+    """The other factor, if it is a single value."""
 
     @property
     def is_square(self) -> bool:
@@ -52,7 +52,7 @@ class Moment:
 
 
 Moments = Mapping[ContractionOp, Moment]
-"""What each sum of a phase is."""
+"""The moment of each sum of a phase."""
 
 NO_MOMENTS: Moments = {}
 
@@ -70,7 +70,7 @@ def moments(
 
 
 def moment_of(op: ContractionOp, before: Before) -> Moment | None:
-    """The moment that a sum is of what needs nothing else of before."""
+    """The moment that a sum is, if it depends on no other earlier result."""
     factors = _factors(op, before)
     if factors is None:
         return None
@@ -97,7 +97,7 @@ def _other_factor(op: ContractionOp, lone: Deviation) -> SSAValue | None:
 def sum_of_weights(
     moment: Moment, found: Moments, sums: Iterable[ContractionOp]
 ) -> ContractionOp | None:
-    """The sum of what a lone deviation is multiplied by, if it is made too, and of no mean."""
+    """The sum of the weights of a lone deviation, if there is one, not of a mean."""
     totals = {d.total for d in deviations(found).values()}
     for op in sums:
         is_plain = op.combination.data is Combination.none and [*op.inputs] == [moment.weight]
@@ -107,7 +107,7 @@ def sum_of_weights(
 
 
 def held_beside(found: Moments, earlier: Sequence[ContractionOp]) -> int:
-    """How many numbers a lane holds for such sums beside these: guesses, weights, a count."""
+    """Additional numbers that a lane holds for such sums: guesses, weights, a count."""
     lone = {m.deviations[0] for m in found.values() if is_alone(m)}
     weighted = [m for m in found.values() if len(m.deviations) == 1 and not is_alone(m)]
     weights = sum(sum_of_weights(m, found, earlier) is None for m in weighted)
@@ -149,7 +149,7 @@ def _factors_of(value: SSAValue, before: Before) -> list[Deviation | None] | Non
 
 
 def deviation(value: SSAValue, before: Before) -> Deviation | None:
-    """What a value is the deviation of, if its mean needs nothing but a sum of before."""
+    """The deviation that a value is, if its mean depends on one earlier sum alone."""
     if not isinstance(value.owner, SubOp):
         return None
     x, mean = value.owner.operands

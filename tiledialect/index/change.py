@@ -1,4 +1,4 @@
-"""What passes on index spaces have in common: a change of the index variables."""
+"""Common part of the passes on index spaces: a change of the index variables."""
 
 from __future__ import annotations
 

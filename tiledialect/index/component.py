@@ -17,7 +17,8 @@ from .expr import Constraint
 
 @dataclass(frozen=True)
 class Row:
-    """That ``(coefficients * x + constant) / divisor`` is an integer in ``0 .. bound``."""
+    """Constraint that ``(coefficients * x + constant) / divisor`` is an integer in ``0 ..
+    bound``."""
 
     coefficients: tuple[int, ...]
     constant: int
@@ -27,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Component:
-    """All integers ``x[0] … x[size - 1]`` for which the ``rows`` hold.
+    """Integers ``x[0] … x[size - 1]`` for which all ``rows`` hold.
 
     The first ``outputs`` rows are indices of the output.
     """
@@ -39,10 +40,10 @@ class Component:
 
 @dataclass(frozen=True)
 class Part:
-    """A component and where it is in its space.
+    """A component with its place in its space.
 
-    ``names`` are those of its variables, ``rows`` says which of ``all_constraints`` of the space
-    each of its rows is.
+    ``names`` are the names of its variables, ``rows`` the number in ``all_constraints`` of the
+    space of each of its rows.
     """
 
     component: Component

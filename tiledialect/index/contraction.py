@@ -1,4 +1,4 @@
-"""The integer points of a contraction: which elements it reads and writes, and nothing else."""
+"""Integer points of a contraction: the elements that it reads and writes, and nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class UnboundedIndexError(Exception):
 
 @dataclass(frozen=True)
 class IndexSpace:
-    """The index part of a contraction whose sizes are all known.
+    """Index part of a contraction whose sizes are all known.
 
     Its points are the assignments of integers to the index variables for which every index
     expression is an integer inside its tensor and the expression of every constraint is an
@@ -48,14 +48,14 @@ class IndexSpace:
 
     @lazy
     def accesses(self) -> tuple[Constraint, ...]:
-        """That every index is inside its tensor: the output's first, then input by input."""
+        """Constraints of every index to its tensor: the output's first, then input by input."""
         pairs = list(zip(self.output, self.output_shape, strict=True))
         for indices, shape in zip(self.inputs, self.input_shapes, strict=True):
             pairs += zip(indices, shape, strict=True)
         return tuple(Constraint(index, IndexExpr.of(size)) for index, size in pairs)
 
     def all_constraints(self) -> tuple[Constraint, ...]:
-        """What holds at every point: ``accesses``, then ``constraints``."""
+        """Constraints at every point: ``accesses``, then ``constraints``."""
         return self.accesses + self.constraints
 
     @lazy
@@ -76,7 +76,7 @@ class IndexSpace:
 
     @lazy
     def written(self) -> Written:
-        """What tells it from spaces that are written otherwise."""
+        """The space with equality by the order of its terms."""
         return Written(self)
 
     def substitute(self, values: Mapping[str, IndexExpr | Rational]) -> IndexSpace:
@@ -99,7 +99,7 @@ class IndexSpace:
 class Written:
     """A space, equal to those with the same terms in the same order.
 
-    The order means nothing, so that spaces are equal without it; but answers show it.
+    The order has no meaning, so that spaces are equal without it; but answers show it.
     """
 
     def __init__(self, space: IndexSpace):

@@ -6,8 +6,8 @@ expressions generate its dual; the Hermite normal form D of the lattice gives ea
 
     v[j] = D[0][j] + D[1][j]*t[1] + … + D[j-1][j]*t[j-1] + D[j][j]*t[j]
 
-with a new integer variable ``t[j]`` for each old one. What precedes the last term matters only
-modulo ``D[j][j]``, for the rest can be absorbed into ``t[j]``. So of an earlier variable only its
+with a new integer variable ``t[j]`` for each old one. The terms before the last matter only modulo
+``D[j][j]``, for the rest can be absorbed into ``t[j]``. So of an earlier variable only its
 remainder by some ``m`` matters, and it is split into digits there, ``t = r + m*q`` with
 ``0 <= r < m``: the range of ``v[j]``'s own variable then is almost the same for all values of the
 others, and a loop nest over boxes wastes little. Because D is triangular and the output's
@@ -89,7 +89,7 @@ class MixedRadixLattice:
         self.values[name] = IndexExpr.collect((m, c % pivot) for m, c in rest) + pivot * own
 
     def digit_constraints(self) -> list[Constraint]:
-        """That each digit but the last of a variable is less than its radix."""
+        """Constraints of each digit but the last of a variable to less than its radix."""
         return [
             Constraint(IndexExpr.of(f"{name}_{k}"), IndexExpr.of(radix))
             for name, radices in self.radices.items()
@@ -97,7 +97,7 @@ class MixedRadixLattice:
         ]
 
     def _useful_split(self, total: IndexExpr, pivot: int) -> tuple[str, int, int] | None:
-        """A digit of which ``total`` modulo ``pivot`` needs only the remainder by a number."""
+        """A digit, and a number whose remainder of it suffices for ``total`` modulo ``pivot``."""
         for name, radices in self.radices.items():
             for k, radix in enumerate([*radices, 0]):
                 modulus = pivot // gcd(pivot, int(total.coefficient(f"{name}_{k}")))

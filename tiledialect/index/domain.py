@@ -16,7 +16,7 @@ from .lattice import first_undetermined, rank
 from .system import System
 
 Box = tuple[tuple[int, int], ...]
-"""For each variable its least value and one more than its greatest."""
+"""Least value of each variable, and one more than its greatest."""
 
 
 class UnboundedVariableError(Exception):
@@ -75,7 +75,7 @@ def is_empty(component: Component) -> bool:
 
 @caches.INTEGER_SETS
 def bounding_box(component: Component) -> Box:
-    """The least box that holds all points, as far as can be told; of extents 0 if there is none.
+    """The least box found that holds all points; of extents 0 if there is none.
 
     Raises ``UnboundedVariableError``.
     """
@@ -171,10 +171,9 @@ def _add_failure(constraints: System, row: Row, test: Test) -> None:
 
 @caches.INTEGER_SETS
 def implied_rows(component: Component, candidates: tuple[int, ...]) -> tuple[int, ...]:
-    """Those of the rows ``candidates`` that can be dropped together without adding points.
+    """Rows among ``candidates`` that can be dropped together without adding points.
 
-    Of two that follow from each other, the one that comes first there is dropped; none is where
-    there is no point.
+    Of two that follow from each other, the first there is dropped; none is where there is no point.
     """
     dropped: list[int] = []
     if is_empty(component):
@@ -270,7 +269,7 @@ def _magnitude(row: Row, box: Box) -> int:
 
 
 def _mask(component: Component, found: npt.NDArray[Any], last: int) -> npt.NDArray[np.bool_]:
-    """Which partial points satisfy the rows whose last variable is ``last``."""
+    """Mask of the partial points that satisfy the rows whose last variable is ``last``."""
     mask = np.ones(len(found), np.bool_)
     for row in component.rows:
         if row.coefficients[last] and not any(row.coefficients[last + 1 :]):

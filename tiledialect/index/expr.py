@@ -228,7 +228,7 @@ class Range:
 
     @property
     def extent(self) -> int:
-        """How many integers there are."""
+        """Number of integers in the range."""
         return max(0, self.upper - self.lower)
 
     def __str__(self) -> str:

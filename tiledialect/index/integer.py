@@ -1,11 +1,11 @@
-"""Integer expressions and conditions: what address arithmetic is made of.
+"""Integer expressions and conditions of address arithmetic.
 
 An ``Expr`` is a sum of integer multiples of products of *atoms*: variables, quotients, remainders,
 minima, maxima and selections. A ``Condition`` compares expressions. Both are values in a canonical
 form: sums and products are multiplied out and collected, so that equal polynomials are equal
 values. Division rounds down and the remainder has the divisor's sign, as in Python and as
-``floordiv`` and ``mod`` of MLIR's affine expressions. What ranges imply is known to ``simplify``;
-here is only what holds always.
+``floordiv`` and ``mod`` of MLIR's affine expressions. ``simplify`` knows the consequences of
+ranges; this file has unconditional ones only.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ Atom = Variable | Quotient | Remainder | Extremum | Selection
 ATOMS = (Variable, Quotient, Remainder, Extremum, Selection)
 """The same for `isinstance`, which is slow for a union."""
 Product = tuple[Atom, ...]
-"""In the order of ``product_of``; ``()`` is 1."""
+"""Factors in the order of ``product_of``; ``()`` is 1."""
 
 Term = tuple[Product, int]
 
@@ -198,7 +198,7 @@ class Expr:
 
     @property
     def constant(self) -> int:
-        """The part without atoms, which stands last."""
+        """The part without atoms, which is last."""
         return self.terms[-1][1] if self.terms and not self.terms[-1][0] else 0
 
     @property
@@ -403,7 +403,7 @@ def maximum(*operands: Operand) -> Expr:
 
 
 def extremum(kind: Literal["min", "max"], operands: Iterable[Operand]) -> Expr:
-    """The least or the greatest of the operands; those of the same kind among them are one."""
+    """The least or the greatest of the operands; nested ones of the same kind are merged."""
     found: dict[Expr, None] = {}
     numbers: list[int] = []
     for operand in map(Expr.of, operands):
@@ -469,7 +469,7 @@ def _names_in(atom: Atom) -> Iterator[str]:
 
 
 def parts_of(atom: Atom) -> tuple[Expr, ...]:
-    """The expressions in an atom, also those in its condition."""
+    """Expressions in an atom, also those in its condition."""
     match atom:
         case Variable():
             return ()
@@ -486,7 +486,7 @@ def parts_of(atom: Atom) -> tuple[Expr, ...]:
 
 @dataclass(frozen=True)
 class Truth:
-    """What always holds, or never."""
+    """A constant condition: true or false."""
 
     value: bool
 
@@ -496,14 +496,14 @@ class Truth:
 
 @dataclass(frozen=True)
 class Comparison:
-    """That the expression is at least 0, or is 0, or is not 0."""
+    """Condition that the expression is at least 0, or is 0, or is not 0."""
 
     expr: Expr
     kind: Literal[">=", "==", "!="]
 
     @lazy
     def sides(self) -> tuple[Expr, Literal["<", "<=", "=="], Expr]:
-        """The two sides as they are printed, with no term negative, and what is between them."""
+        """Both sides as they are printed, with no term negative, and the operator between them."""
         left = Expr(tuple((p, -c) for p, c in self.expr if p and c < 0))
         right = Expr(tuple((p, c) for p, c in self.expr if p and c > 0))
         offset = self.expr.constant
@@ -527,7 +527,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Junction:
-    """That all parts hold (``kind`` is "and") or at least one of them ("or")."""
+    """Conjunction (``kind`` is "and") or disjunction ("or") of its parts."""
 
     kind: Literal["and", "or"]
     parts: tuple[Condition, ...]
@@ -579,7 +579,7 @@ def equal(left: Operand, right: Operand) -> Condition:
 
 
 def negate(condition: Condition) -> Condition:
-    """That the condition does not hold."""
+    """Negate the condition."""
     match condition:
         case Truth(value):
             return Truth(not value)
@@ -592,17 +592,17 @@ def negate(condition: Condition) -> Condition:
 
 
 def both(*conditions: Condition) -> Condition:
-    """That all conditions hold."""
+    """Conjunction of conditions."""
     return junction("and", conditions)
 
 
 def either(*conditions: Condition) -> Condition:
-    """That at least one condition holds."""
+    """Disjunction of conditions."""
     return junction("or", conditions)
 
 
 def junction(kind: Literal["and", "or"], conditions: Iterable[Condition]) -> Condition:
-    """The conditions joined; those of the same kind among them are one."""
+    """Join conditions; nested ones of the same kind are merged."""
     given = tuple(conditions)
     if len(given) == 1:
         return given[0]
@@ -622,12 +622,12 @@ def junction(kind: Literal["and", "or"], conditions: Iterable[Condition]) -> Con
 
 
 def divides(divisor: Operand, value: Operand) -> Condition:
-    """That the value is a multiple of the divisor."""
+    """Condition that the value is a multiple of the divisor."""
     return equal(mod(value, divisor), 0)
 
 
 def map_expressions(condition: Condition, new: Callable[[Expr], Expr]) -> Condition:
-    """The condition with new expressions in the place of those it compares."""
+    """Map the compared expressions of the condition."""
     match condition:
         case Truth():
             return condition
@@ -641,7 +641,7 @@ def map_expressions(condition: Condition, new: Callable[[Expr], Expr]) -> Condit
 
 
 def expressions_of(condition: Condition) -> tuple[Expr, ...]:
-    """What a condition compares."""
+    """Expressions that a condition compares."""
     match condition:
         case Truth():
             return ()

@@ -1,6 +1,6 @@
-"""What intervals alone show of a system of inequalities: a box around it, and often its corners.
+"""Interval analysis of a system of inequalities: a box around it, and often its corners.
 
-This costs little however many unknowns there are, where an exact answer can take very long.
+It costs little however many unknowns there are, where an exact answer can take very long.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
 Inequality = tuple[Mapping[int, int], int]
-"""That a linear form, its coefficients and a constant, is 0 or more."""
+"""Inequality of a linear form, its coefficients and a constant: it is 0 or more."""
 
 Interval = tuple[int | float, int | float]
 """The least and the greatest value, an infinity where there is none."""
@@ -33,7 +33,7 @@ def tightened(rows: Sequence[Inequality], box: Sequence[Interval]) -> list[Inter
 
 
 def _tighten(row: Inequality, box: list[Interval]) -> bool:
-    """Take off what one inequality rules out; whether anything can be left."""
+    """Tighten the box by one inequality; whether anything can be left."""
     form, constant = row
     most = {i: c * box[i][c > 0] for i, c in form.items() if c}
     open_ended = [i for i, value in most.items() if value == inf]

@@ -18,7 +18,7 @@ Matrix = list[list[Fraction]]
 
 
 class Echelon:
-    """A reduced row echelon form that grows: for each pivot column its row, which is 1 there."""
+    """A reduced row echelon form that grows: the row of each pivot column, which is 1 there."""
 
     def __init__(self, rows: Sequence[Vector] = ()):
         self.pivots: dict[int, list[Fraction]] = {}
@@ -45,7 +45,7 @@ def _without(row: list[Fraction], factor: Fraction, other: list[Fraction]) -> li
 
 
 def rank(rows: Sequence[Vector]) -> int:
-    """How many of the rows are linearly independent."""
+    """Number of linearly independent rows."""
     return len(Echelon(rows).pivots)
 
 
@@ -122,7 +122,7 @@ def is_member(vector: Vector, basis: Matrix) -> bool:
 def dual(basis: Matrix) -> Matrix:
     """The dual of the full lattice with this basis, as its Hermite normal form.
 
-    It holds the vectors whose product with every vector of the lattice is an integer.
+    It contains the vectors whose product with every vector of the lattice is an integer.
     """
     transposed = [list(column) for column in zip(*inverse(basis), strict=True)]
     return hermite(transposed)

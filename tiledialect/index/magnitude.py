@@ -1,4 +1,4 @@
-"""How large the numbers get from which index expressions are computed."""
+"""Magnitude of the numbers from which index expressions are computed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from tiledialect.index.integer import Atom, Expr, Quotient, Remainder, Variable,
 
 
 def magnitude(expr: Expr, most: Mapping[str, int]) -> int:
-    """Return what no number is larger than, or smaller than its negative, that comes up.
+    """Return a bound of the magnitude of all intermediate numbers.
 
-    ``most`` says the same of the variables.
+    ``most`` bounds the variables in the same way.
     """
     return max(_reach(expr, most))
 
 
 def _reach(expr: Expr, most: Mapping[str, int]) -> tuple[int, int]:
-    """Return the bound of the value, and that of what it is computed from."""
+    """Return the bound of the value, and the bound of its intermediate numbers."""
     value = inner = 0
     for product, coefficient in expr:
         term = abs(coefficient)

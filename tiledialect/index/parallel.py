@@ -1,4 +1,4 @@
-"""Fewer constraints: those that are parallel merged, and those that follow from others dropped."""
+"""Reduction of constraints: parallel ones are merged, redundant ones dropped."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Progression:
 
     @property
     def first(self) -> int:
-        """The least of them, or of those that would be in it if ``upper`` were greater."""
+        """Least of them, or the least that would be in it if ``upper`` were greater."""
         return self.lower + (self.residue - self.lower) % self.modulus
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of them."""
         return max(0, ceil(Fraction(self.upper - self.first, self.modulus)))
 
 
 def merge_parallel(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
     """Constraints with the same integer points, no two of which are parallel.
 
-    They are in the order of the first of each class; those without variables are left out.
+    Each class has the place of its first constraint; constraints without variables are left out.
     Each expression is the number of the point's element of a progression, counted from 0.
     """
     classes: dict[IndexExpr, Progression] = {}
@@ -66,7 +66,7 @@ def merge_parallel(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
 
 
 def _scale(expr: IndexExpr) -> Fraction:
-    """What to divide by to get coprime integer coefficients, the first one positive; or 0."""
+    """Divisor that gives coprime integer coefficients, the first one positive; or 0."""
     found = [coefficient for monomial, coefficient in expr if monomial]
     if not found:
         return Fraction(0)
@@ -75,7 +75,7 @@ def _scale(expr: IndexExpr) -> Fraction:
 
 
 def _values(scale: Fraction, constraint: Constraint) -> Progression:
-    """The integers ``u`` for which ``scale * u + constant`` is an integer inside the bounds."""
+    """Integers ``u`` for which ``scale * u + constant`` is an integer inside the bounds."""
     constant, bound = constraint.expr.constant, constraint.bound.constant
     ends = -constant / scale, (bound - constant) / scale
     if scale > 0:
@@ -109,9 +109,10 @@ def without_redundant(space: IndexSpace, kept: Sequence[Constraint] = ()) -> Ind
 
 
 def implied(space: IndexSpace, candidates: Sequence[int]) -> set[int]:
-    """Which of some of ``all_constraints`` can be dropped together without adding points.
+    """Constraints among some of ``all_constraints`` that can be dropped together without adding
+    points.
 
-    Of two that follow from each other, the one that comes first in ``candidates`` is dropped.
+    Of two that follow from each other, the first in ``candidates`` is dropped.
     """
     dropped: set[int] = set()
     for part in space.parts:

@@ -1,6 +1,6 @@
 """Division and common factors of integer expressions as polynomials in their atoms.
 
-Whatever the values of the atoms are; ``simplify`` adds what their ranges tell.
+Its results hold for all values of the atoms; ``simplify`` adds the consequences of their ranges.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .integer import Atom, Expr, Product, Term, Variable, product_of
 
 
 def split(dividend: Expr, divisor: Expr) -> tuple[Expr, Expr]:
-    """Expressions with ``quotient * divisor + rest == dividend``: what divides term by term.
+    """Expressions with ``quotient * divisor + rest == dividend``: terms that divide exactly.
 
     If the divisor is a number, the constant of the rest is at least 0 and less than it.
     """
@@ -83,9 +83,9 @@ def common_factor(left: Term, right: Term) -> Expr:
 
 
 def _leading(expr: Expr) -> Term:
-    """The term that comes first by degree, then alphabetically.
+    """The first term by degree, then alphabetically.
 
-    This order, unlike that of printing, is kept by multiplication, so that division ends.
+    Multiplication keeps this order, unlike the order of printing, so that division terminates.
     """
     if len(expr.terms) == 1:
         return expr.terms[0]

@@ -1,10 +1,10 @@
 """Prefix: spaces in which an output element aggregates all up to, or from, a place on an axis.
 
-The points are looked at in the output's indices and then the inputs'. There, the space is
-cumulative along an output index ``i`` if just one test of the points depends on ``i``: that some
-other index ``k`` is at most, or at least, ``a*i + c``, while no input is read at ``i``. Then the
-space is a product but for that test. What lands on an ``i`` is a running aggregate, along ``k``,
-of what lands on each ``k``.
+The points are given in the output's indices and then the inputs'. There, the space is cumulative
+along an output index ``i`` if just one test of the points depends on ``i``: it bounds another index
+``k`` by at most, or at least, ``a*i + c``, while no input is read at ``i``. Then the space is a
+product except for that test. The aggregate at an ``i`` is a running aggregate, along ``k``, of the
+aggregates at each ``k``.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ class Prefix:
     """A cumulative space, taken apart."""
 
     source: IndexSpace
-    """What lands on each place of the axis that is scanned."""
+    """Points at each place of the axis that is scanned."""
     axis: int
-    """Which axis of the output that is."""
+    """Number of that axis of the output."""
     reverse: bool
     """Whether the places from one on are aggregated, not those up to it."""
     result: IndexSpace
-    """Where each output element finds its running aggregate (the first input) and the factors."""
+    """Place of each output element's running aggregate (the first input), and of the factors."""
     factors: tuple[int, ...]
-    """The inputs that are read at the output's indices alone, so that they can be multiplied
-    with aggregates instead of with what is aggregated."""
+    """Inputs that are read at the output's indices alone, so that they can be multiplied with
+    aggregates instead of with aggregated elements."""
 
 
 @remembered
 def prefix(space: IndexSpace) -> Prefix | None:
-    """How a space is cumulative along one of its output's axes, if it is."""
+    """The decomposition of a space that is cumulative along one of its output's axes; else None."""
     try:
         sets.ranges(space)
     except UnboundedIndexError:
@@ -71,7 +71,7 @@ def _in_own_indices(space: IndexSpace) -> IndexSpace | None:
 
 
 def _along(space: IndexSpace, axis: int) -> Prefix | None:
-    """How a space is cumulative along an axis of its output."""
+    """The decomposition of a space that is cumulative along an axis of its output; else None."""
     index, size = space.output[axis], space.output_shape[axis]
     name, outputs = str(index.variable), set(space.output_variables)
 
@@ -115,7 +115,7 @@ def _along(space: IndexSpace, axis: int) -> Prefix | None:
 
 @dataclass(frozen=True)
 class _Limit:
-    """That the index ``name`` is at most ``place``, or, in ``reverse``, at least."""
+    """Bound of the index ``name`` by ``place`` from above, or, in ``reverse``, from below."""
 
     name: str
     place: IndexExpr
@@ -123,7 +123,7 @@ class _Limit:
 
 
 def _limit(guard: Guard, index: str) -> _Limit | None:
-    """What a guard says of another index than ``index``, in terms of ``index`` alone."""
+    """Bound that a guard gives for another index than ``index``, in terms of ``index`` alone."""
     if guard.kind is GuardKind.DIVISIBLE:
         return None
     # It holds where this is at least 0.

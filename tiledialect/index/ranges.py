@@ -1,4 +1,4 @@
-"""What is known about variables, and what follows for expressions: ranges and residues.
+"""Ranges and residues of expressions, derived from facts about variables.
 
 An ``Env`` holds facts, which are conditions: ranges of variables, whose bounds may be expressions
 of other variables, divisibility, guards that were passed. From them it computes
@@ -46,13 +46,13 @@ from .polynomial import exact_quotient, linear_in, split
 from .value_sets import ANY, Number, Range, Residue
 
 _DEPTH = 8
-"""How many variables in turn are replaced by their bounds."""
+"""Most variables that are successively replaced by their bounds."""
 
 _MOST_STEPS = 500
-"""After so many bounds in the place of variables, a question is left to interval arithmetic."""
+"""Most replacements of variables by bounds, after which interval arithmetic alone answers."""
 
 _MOST_FACTS = 100
-"""So many facts that follow from others are noted besides those that are stated."""
+"""Most derived facts that are recorded besides the stated ones."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +72,17 @@ _ONE = Expr.const(1)
 
 @dataclass
 class _Search:
-    """How far the search for an answer has come, in an environment and those with assumptions."""
+    """State of the search for an answer, in an environment and those with assumptions."""
 
     steps: int = 0
 
 
 class Env:
-    """Facts about variables, at a point of a program that is reached.
+    """Facts about variables at a reached point of a program.
 
-    ``ranges`` gives variables their ``(lower, upper)``, upper excluded; either may be an
-    expression of variables named before, or None. That the point is reached tells that no range is
-    empty: with ``0 <= i < N``, also ``N`` is at least 1. A variable of which nothing is known may
-    be any integer.
+    ``ranges`` gives variables their ``(lower, upper)``, upper excluded; either may be an expression
+    of variables named before, or None. As the point is reached, no range is empty: with ``0 <= i <
+    N``, also ``N`` is at least 1. A variable without facts may be any integer.
     """
 
     def __init__(self, ranges: Ranges | None = None, facts: Iterable[Condition] = ()):
@@ -153,20 +152,20 @@ class Env:
         return condition in self._known
 
     def divisors(self, atom: Atom) -> Sequence[Expr]:
-        """Of what the value is known to be a multiple."""
+        """Known divisors of the value."""
         return self._divisors.get(atom, ())
 
     # -- facts -------------------------------------------------------------------------------
 
     def _file_all(self, *facts: Condition) -> None:
-        """Note facts and what follows from them."""
+        """Record facts and their consequences."""
         pending = list(facts)
         limit = len(self._known) + len(facts) + _MOST_FACTS
         while pending and len(self._known) < limit:
             pending += self._file(pending.pop(0))
 
     def _file(self, fact: Condition) -> Sequence[Condition]:
-        """Note a fact; return what follows from it and others."""
+        """Record a fact; return its consequences together with others."""
         if fact in self._known:
             return ()
         self._known.add(fact)
@@ -290,7 +289,7 @@ class Env:
                     yield least
 
     def _sides_for(self, factor: Expr, depth: int) -> Sequence[Side]:
-        """On which side the bounds are that make a product with the factor least."""
+        """Sides of the bounds that make a product with the factor least."""
         for known in (find(factor, depth) for find in (self._interval, self._range)):
             if known.least >= 0:
                 return ("below",)
@@ -404,7 +403,7 @@ class Env:
     # -- residues ----------------------------------------------------------------------------
 
     def residue(self, expr: Operand) -> Residue:
-        """What all values of the expression have in common."""
+        """Common residue of all values of the expression."""
         total = Residue(0, 0)
         for product, coefficient in Expr.of(expr):
             term = Residue(0, coefficient)

@@ -7,9 +7,9 @@ output's and the inputs' indices). Being index expressions, the new variables ar
 every point, and those that are not single variables of the old space get a fractional inverse,
 which ``defract`` removes. (PlaidML's ``reduce``.)
 
-Of the values of an expression those count that are left once the others are known: where
-``128*m + t`` is, ``t < 512`` has 4 of them, fewer than ``m < 500``. It takes the place of one that
-has ``FEWER`` times as many, as in sums of overlapping frames.
+The values of an expression are counted once the others are fixed: where ``128*m + t`` is, ``t <
+512`` has 4 of them, fewer than ``m < 500``. It takes the place of one that has ``FEWER`` times as
+many, as in sums of overlapping frames.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .parallel import merge_parallel, without_redundant
 from .sets import is_empty, ranges
 
 FEWER = 8
-"""How many times fewer values an expression must have to be preferred to one of a smaller range:
-it becomes digits of a mixed radix, which loops walk less evenly. Taps that a dilation parts are
-not preferred to by places, whose remainders are fewer only as far as the padding is larger."""
+"""Ratio of numbers of values from which an expression is preferred to one of a smaller range: it
+becomes digits of a mixed radix, which loops traverse less evenly. Taps that a dilation separates
+are not preferred to positions, whose remainders are fewer only as far as the padding is larger."""
 
 
 @remembered
@@ -70,10 +70,10 @@ def _basis(space: IndexSpace) -> list[Constraint]:
 def _with_fewer_values(
     space: IndexSpace, basis: list[Constraint], others: tuple[Constraint, ...]
 ) -> list[Constraint]:
-    """The basis with expressions of far fewer values, if there are such, beside the output's.
+    """The basis with expressions of far fewer values, if there are any besides the output's.
 
-    An expression that contains that of the basis whose place it takes ``step`` times leaves one
-    value in ``step``, as the determinant of the basis becomes so many times larger.
+    An expression with ``step`` times the replaced basis expression leaves one value in ``step``, as
+    the determinant of the basis becomes so many times larger.
     """
     rows = [coefficients(c.expr, space.variables) for c in others]
     if all(abs(factor) < FEWER for row in rows for factor in row):
@@ -102,7 +102,7 @@ def _is_smaller(space: IndexSpace, basis: list[Constraint]) -> bool:
 
 
 def solve(space: IndexSpace, basis: list[IndexExpr]) -> dict[str, IndexExpr]:
-    """The variables of the space in terms of ``v0, v1, …``, which are the basis."""
+    """Variables of the space in terms of ``v0, v1, …``, which are the basis."""
     solved: Matrix = inverse([coefficients(expr, space.variables) for expr in basis])
     new = [IndexExpr.of(f"v{i}") - expr.constant for i, expr in enumerate(basis)]
     return {

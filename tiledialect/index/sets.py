@@ -32,7 +32,7 @@ LARGEST_GUARD = 2**31
 
 
 class GuardKind(Enum):
-    """What a guard asks of its expression."""
+    """Kind of a guard's test of its expression."""
 
     LOWER = "0 <= {expr}"
     UPPER = "{expr} < {bound}"
@@ -82,7 +82,7 @@ class Guard:
 
 
 def interval(expr: IndexExpr, ranges: Mapping[str, Range]) -> tuple[int, int]:
-    """The least and the greatest value that ``expr`` takes in a box that is not empty."""
+    """Least and greatest value of ``expr`` in a box that is not empty."""
     ends = [(c * ranges[m[0]].lower, c * (ranges[m[0]].upper - 1)) for m, c in expr if m]
     lower, upper = sum(map(min, ends)), sum(map(max, ends))
     return ceil(expr.constant + lower), floor(expr.constant + upper)
@@ -108,7 +108,7 @@ class Collision:
 
 
 def ranges(space: IndexSpace) -> dict[str, Range]:
-    """The least box that holds all points: for each variable its range.
+    """The least box that holds all points: the range of each variable.
 
     It may be wider where dozens of indices make it too hard to tell. Where there is no point, every
     range is ``0..0``. Raises ``UnboundedIndexError`` naming the
@@ -138,7 +138,7 @@ def is_empty(space: IndexSpace) -> bool:
 
 
 def guards(space: IndexSpace, ranges: Mapping[str, Range]) -> tuple[Guard, ...]:
-    """What a loop nest over the box ``ranges`` has to test to visit exactly the points.
+    """Tests of a loop nest over the box ``ranges`` for it to visit exactly the points.
 
     Where the box holds a point, none of the guards follows from the others; with none, the box is
     the domain. They are in the order of ``all_constraints``, those of one expression together.
@@ -157,7 +157,7 @@ def guards(space: IndexSpace, ranges: Mapping[str, Range]) -> tuple[Guard, ...]:
 def tested_axes(space: IndexSpace, ranges: Mapping[str, Range], operand: int) -> tuple[int, ...]:
     """The axes of an operand on which points of a loop nest over ``ranges`` may be outside of it.
 
-    That is tested, unless a copy has something there.
+    Those accesses are tested, unless a copy has padding there.
     """
     first = len(space.output) + sum(map(len, space.inputs[:operand]))
     tested = {guard.source - first for guard in guards(space, ranges)}
@@ -208,7 +208,7 @@ def is_single_valued(space: IndexSpace) -> bool:
 def covers_output(space: IndexSpace) -> bool:
     """Whether every element of the output is written, so that nothing needs to be filled in.
 
-    May be false where that is too hard to tell, as with unrelated coefficients in the hundreds.
+    It may be false where that is too hard to tell, as with unrelated coefficients in the hundreds.
     """
     if 0 in space.output_shape:
         return True
@@ -218,7 +218,7 @@ def covers_output(space: IndexSpace) -> bool:
 def is_full(space: IndexSpace) -> bool:
     """Whether every combination of the output's variables inside ``ranges`` has a point.
 
-    A loop nest over them writes at every step. A space without points is not full. May be false
+    A loop nest over them writes at every step. A space without points is not full. It may be false
     where that is too hard to tell.
     """
     return not is_empty(space) and all(domain.is_full(part.component) for part in space.parts)

@@ -1,7 +1,8 @@
-"""Range-aware simplification of integer expressions, and what it proves.
+"""Range-aware simplification of integer expressions, and proofs by it.
 
-Every rule is an equality wherever the facts of the environment hold; those for division ask that
-the divisor is known to be positive. (They are those of the work on Lift's views, and some more.)
+Every rule is an equality wherever the facts of the environment hold; rules for division need a
+divisor that is known to be positive. (They are the rules of the work on Lift's views, and some
+more.)
 
 - Sums collect equal products. In ``(d*a + b) floordiv d`` and ``mod d`` what the divisor divides
   is taken out, and if the range of ``b`` says so, all that is left is ``a`` and ``b``; a divisor
@@ -52,7 +53,7 @@ from .polynomial import common_factor, content, exact_quotient, split, without
 from .ranges import Env
 
 NOTHING = Env()
-"""The environment in which nothing is known."""
+"""The environment without facts."""
 
 
 def simplify(expr: Operand, env: Env = NOTHING) -> Expr:
@@ -88,7 +89,7 @@ def constant_difference(left: Operand, right: Operand, env: Env = NOTHING) -> in
 
 
 def operations(*exprs: Expr) -> int:
-    """How many operations compute the expressions, those of equal atoms counted once."""
+    """Number of operations that compute the expressions, equal atoms counted once."""
     seen: set[Atom] = set()
     return sum(_operations(expr, seen) for expr in exprs)
 
@@ -134,7 +135,7 @@ def _simplifier(env: Env) -> _Simplifier:
 
 
 class _Simplifier:
-    """Simplifies with the facts of one environment, and remembers what it found."""
+    """Simplifier with the facts of one environment, which caches its results."""
 
     def __init__(self, env: Env):
         self._env = env
@@ -171,7 +172,7 @@ class _Simplifier:
                 return self._selection(self.condition(condition), yes, no)
 
     def _recombined(self, expr: Expr) -> Expr:
-        """With ``b*(x floordiv b)`` as ``x - x mod b``, where one of these is there already."""
+        """Rewrite ``b*(x floordiv b)`` to ``x - x mod b``, where one of these is there already."""
         for product, coefficient in expr:
             for atom in product:
                 if not isinstance(atom, Quotient):
@@ -401,7 +402,7 @@ class _Simplifier:
         return _simplifier(self._env.assume(condition)).condition(at_least_zero(expr))
 
     def _is_defined(self, expr: Expr) -> bool:
-        """Whether nothing is divided by what may be 0."""
+        """Whether no divisor may be 0."""
         return all(
             (not isinstance(atom, Quotient | Remainder) or self._env.at_least(atom.divisor, 1))
             and all(map(self._is_defined, parts_of(atom)))

@@ -1,9 +1,9 @@
 """Sizes of arrays: exact sums, products and quotients of named numbers.
 
-A size such as ``(N + 2) / 4`` divides without remainder: that it is an integer is what a program
-that writes it states. So ``4 * (N / 4)`` is ``N``, equal sizes are equal values, and what splitting
-and joining do to the size of an array cancels by itself. ``expression`` gives the size to address
-arithmetic, where division rounds down.
+A size such as ``(N + 2) / 4`` divides without remainder: a program that writes it states that it is
+an integer. So ``4 * (N / 4)`` is ``N``, equal sizes are equal values, and the effects of splitting
+and joining on the size of an array cancel. ``expression`` gives the size to address arithmetic,
+where division rounds down.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _powers(factors: Iterable[tuple[str, int]]) -> Powers:
 
 
 def _order(term: Term) -> tuple[int, bool, Powers]:
-    """High degrees first, numbers last, and what is added before what is subtracted."""
+    """Sort key: high degrees first, numbers last, and additions before subtractions."""
     powers, coefficient = term
     return -sum(exponent for _, exponent in powers), coefficient < 0, powers
 
@@ -149,7 +149,7 @@ class Size:
 
     @property
     def _common(self) -> Term:
-        """The lowest power of each name in the terms, which is in all of them."""
+        """Lowest power of each name that is in all of the terms."""
         lowest = {n: min(dict(powers).get(n, 0) for powers, _ in self.terms) for n in self.names}
         return _powers(lowest.items()), Fraction(1)
 

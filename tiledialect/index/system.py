@@ -19,7 +19,7 @@ _local = threading.local()
 _PATIENCE = 1 << 13
 
 _MANY = 24
-"""So many unknowns of which intervals leave more than one value are too many for isl."""
+"""Unknowns with several values by intervals from which isl is not used."""
 
 
 def _context() -> isl.Context:
@@ -32,8 +32,8 @@ def _context() -> isl.Context:
 class System:
     """Equations and inequalities over integer unknowns, which are numbered from 0.
 
-    Those that come with the system determine the others. A linear form is given as the coefficients
-    of the unknowns that occur in it, and a constant.
+    The independent unknowns determine the others. A linear form is given as the coefficients of the
+    unknowns that occur in it, and a constant.
     """
 
     def __init__(self, unknowns: int):
@@ -60,7 +60,7 @@ class System:
         self.add_not_negative({unknown: -1}, upper - 1)
 
     def inequalities(self) -> list[Inequality]:
-        """All that is asked, an equation as two inequalities."""
+        """All inequalities, an equation as two."""
         negated = [({i: -c for i, c in form.items()}, -k) for form, k in self._equations]
         return [*self._inequalities, *self._equations, *negated]
 
@@ -89,7 +89,7 @@ def is_empty(constraints: System) -> bool:
 
 
 def is_surely_empty(constraints: System) -> bool:
-    """Whether there is no solution; no if that is too hard to tell."""
+    """Whether there is surely no solution; no if that is too hard to tell."""
     shown = _shown_empty(constraints)
     return _surely(constraints.solutions().is_empty) if shown is None else shown
 
@@ -119,7 +119,8 @@ def _open(box: Sequence[Interval]) -> int:
 
 
 def _surely(question: Callable[[], bool]) -> bool:
-    """The answer, or no after a fixed number of isl's operations: several times what is usual."""
+    """Answer of a query, or no after a fixed number of isl's operations: several times the usual
+    number."""
     context = _context()
     context.reset_operations()
     context.set_max_operations(_PATIENCE)
@@ -132,7 +133,7 @@ def _surely(question: Callable[[], bool]) -> bool:
 
 
 def extents(constraints: System) -> tuple[tuple[int, int], ...]:
-    """For each independent unknown its least value, and one more than its greatest.
+    """Least value of each independent unknown, and one more than its greatest.
 
     The bounds are wider where dozens of unknowns make the least ones too hard to tell. There is
     a solution, and every unknown is bounded.

@@ -44,7 +44,7 @@ class Range:
         return Range(0 if straddles else min(ends), max(ends))
 
     def quotients(self, divisor: Range) -> Range:
-        """The range of a quotient, of which only positive divisors have one."""
+        """Range of a quotient; only positive divisors have one."""
         if divisor.greatest < 1:
             return Range()
         divisor = divisor.meet(Range(1))
@@ -63,7 +63,7 @@ class Range:
         return Range(least, greatest) if least <= greatest else self
 
     def rounded(self, residue: Residue) -> Range:
-        """The range of the values in this one that have the residue."""
+        """Range of the values in this one that have the residue."""
         step, offset = residue.modulus or 1, residue.remainder
         least, greatest = self.least, self.greatest
         if least != -inf:
@@ -89,7 +89,7 @@ def _times(a: Number, b: Number) -> Number:
 
 
 def _quotient(dividend: Number, divisor: Number) -> Number:
-    """``dividend // divisor`` for a positive divisor, or what it tends to; never a finite float."""
+    """``dividend // divisor`` for a positive divisor, or its limit; never a finite float."""
     if abs(dividend) == inf:
         return dividend
     return dividend // divisor if divisor < inf else min(0, max(-1, dividend))
@@ -128,7 +128,7 @@ class Residue:
         return Residue.of(gcd(self.modulus, divisor), self.remainder)
 
     def is_in(self, values: Range) -> bool:
-        """Whether some number of a range that is finite, or empty, has the residue."""
+        """Whether a finite or empty range contains a number with the residue."""
         if values.least > values.greatest:
             return False
         first = int(values.least)
@@ -142,7 +142,7 @@ class Residue:
         return Residue.of(gcd(self.modulus, other.modulus, difference), self.remainder)
 
     def meet(self, other: Residue) -> Residue:
-        """The one that says more, where both hold."""
+        """The residue that implies the other, where both hold."""
         if not self.modulus or not other.modulus:
             return other if self.modulus else self
         return max(self, other, key=lambda residue: residue.modulus)

@@ -223,7 +223,7 @@ def check(
     that a row kernel computes; ``names`` are the user's names for them.
 
     Raises:
-        ScheduleError: what is wrong, naming the index or the stage.
+        ScheduleError: the schedule is not legal; the message names the index or the stage.
     """
     _check_levels(indices, schedule.levels)
     if schedule.work_items > MOST_ITEMS:
