@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from xdsl.dialects import func
-from xdsl.ir import Block, Operation, OpResult
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
@@ -96,8 +96,9 @@ def kernels_picture(program: Path) -> str:
 
 def _flow(block: Block) -> Graph:
     """Draw the ops of a block, each below its operands."""
-    nodes = {value: Node(str(value.name_hint), "input") for value in block.args}
-    depths = dict.fromkeys(block.args, 0)
+    arguments: tuple[SSAValue, ...] = block.args
+    nodes = {value: Node(str(value.name_hint), "input") for value in arguments}
+    depths = dict.fromkeys(arguments, 0)
     edges: list[tuple[Node, Node]] = []
     for op in block.ops:
         if not op.results:
