@@ -101,7 +101,7 @@ LIFT: Mapping[str, Sequence[str]] = {
         *("pad_constant", "pad_constant2", "pad_constant3", "slice", "concat", "at"),
         *("gather", "scatter", "reverse", "reorder_stride", "transposition"),
     ),
-    "Patterns that say who does it": (
+    "Patterns of work-items and memory": (
         *("map_glb", "map_wrg", "map_lcl", "map_warp", "map_lane", "map_seq", "map_seq_unroll"),
         *("map_seq_slide", "reduce_seq", "reduce_seq_unroll", "as_vector", "map_vec", "as_scalar"),
         *("to_global", "to_local", "to_private"),

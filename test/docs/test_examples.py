@@ -25,6 +25,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -218,8 +219,25 @@ def test_every_name_of_lift_is_in_the_reference() -> None:
 @pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links(page: Path) -> None:
     text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(), flags=re.M | re.S)
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
-        assert (page.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """Anchors of a page's headings, as GitHub names them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.M)
+    slugs = [re.sub(r"[^\w -]", "", link_text(title).lower()).replace(" ", "-") for title in titles]
+    numbered = (f"{slug}-{slugs[:k].count(slug)}" for k, slug in enumerate(slugs))
+    return {*slugs, *numbered}
+
+
+def link_text(title: str) -> str:
+    """Text of a heading without the targets of its links."""
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title)
 
 
 def test_every_page_is_in_the_index() -> None:
