@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
+from tiledialect.dialects.discardable import DISCARDABLE
 from tiledialect.dialects.lift import Lift
 from tiledialect.dialects.lift.base import LiftOp, YieldOp
 from tiledialect.dialects.lift.layout import LAYOUT_OPS
@@ -111,6 +112,13 @@ Before shapes and types are known, and for numbers in a program, there are besid
 - `!tile.real`: a real number of no width of its own, such as the number `0.5`.
 
 Operands of different types are converted to one in which they meet:
+"""
+
+ATTRIBUTES_INTRODUCTION = """
+Besides their properties, ops have attributes that steer passes or hand on facts about the source.
+The table `tiledialect/dialects/discardable.py` declares them. Modules are verified against it: an
+attribute of the dialects that it does not list, or that stands elsewhere, is an error. `argument`
+and `result` are those of a `func.func`.
 """
 
 RULES_INTRODUCTION = """
@@ -287,6 +295,18 @@ def nest_page() -> Iterator[str]:
         yield from op_page(op)
 
 
+def attributes_page() -> Iterator[str]:
+    """The page of the dialects' discardable attributes."""
+    yield "# Attributes that steer passes"
+    yield ATTRIBUTES_INTRODUCTION
+    rows = (
+        f"| `{name}` | {', '.join(f'`{holder}`' for holder in declared.holders) or 'any op'} "
+        f"| {declared.kind.text} | {declared.meaning} |"
+        for name, declared in DISCARDABLE.items()
+    )
+    yield "\n".join(["| attribute | stands on | type | |", "| --- | --- | --- | --- |", *rows])
+
+
 # -- the passes ------------------------------------------------------------------------------
 
 
@@ -396,6 +416,7 @@ def rule_text(name: str) -> str:
 # -- writing ---------------------------------------------------------------------------------
 
 PAGES = {
+    "attributes.md": attributes_page,
     "dialect-lift.md": lift_page,
     "dialect-nest.md": nest_page,
     "dialect-tile.md": dialect_page,

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass, PassPipeline
 
+from tiledialect.dialects.discardable import WARNINGS
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
 from tiledialect.ir.signature import find_function
@@ -17,7 +18,7 @@ from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.host.shape_binding import closed
 from tiledialect.lowering.pipeline import MODELLED, local_size_of, open_pipeline, pipeline
-from tiledialect.passes.diagnostics.value_warnings import WARNINGS, keep_warnings
+from tiledialect.passes.diagnostics.value_warnings import keep_warnings
 from tiledialect.passes.fuse.options import Fusion
 from tiledialect.passes.gradient.tile_gradient import Gradient, specialize_gradient
 from tiledialect.schedule.default_schedule import LOCAL_SIZE

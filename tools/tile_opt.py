@@ -31,7 +31,7 @@ from tiledialect.ir.mlir_text import parse_mlir, read_text
 from tiledialect.ir.signature import argument_names, find_function, parse_type
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.ir.target_spec import describe as describe_target
-from tiledialect.ir.verification import check_dominance, verify
+from tiledialect.ir.verification import check_structure, verify
 from tiledialect.tools.command import Located, constants, describe, named, run_command
 from tiledialect.tools.output_files import replacing
 from tiledialect.universe import everything
@@ -207,7 +207,7 @@ class TileOptMain(xDSLOptMain):
         """Bind the shapes and run the passes; with `--verify-diagnostics` errors are output."""
         with self._located():
             if not self.args.disable_verify:
-                check_dominance(prog)
+                check_structure(prog)
             if self.args.device is not None:
                 describe_device(prog, self.args.device)
             if self.args.shapes is not None:

@@ -14,9 +14,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import NOT_POSITIVE
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.gpu.utils.float_arithmetic import FloatArithmetic
-from tiledialect.lowering.nest.utils.scalars import NOT_POSITIVE
 
 LEAST, MOST = -88.0, 89.0
 """Beyond these ends the exponential of a float is below the least normal number, and infinite."""

@@ -8,20 +8,19 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import BlockArgument, SSAValue
 
-PARTS = "tile.parts"
-"""The attribute of a kernel that lists these parameters. OpenCL C has a number after each."""
+from tiledialect.dialects.discardable import OFFSET_PARAMETERS
 
 
 def parts_of(kernel: gpu.FuncOp) -> frozenset[int]:
     """The numbers of the parameters that may be parts of allocations."""
-    listed = kernel.attributes.get(PARTS)
+    listed = kernel.attributes.get(OFFSET_PARAMETERS)
     return frozenset(listed.get_values() if isinstance(listed, DenseArrayBase) else ())
 
 
 def add_parts(kernel: gpu.FuncOp, parameters: Iterable[int]) -> None:
     """Have a kernel be told where the buffers of more parameters begin."""
     if listed := sorted(parts_of(kernel).union(parameters)):
-        kernel.attributes[PARTS] = DenseArrayBase.from_list(i32, listed)
+        kernel.attributes[OFFSET_PARAMETERS] = DenseArrayBase.from_list(i32, listed)
 
 
 def is_part(value: SSAValue) -> bool:

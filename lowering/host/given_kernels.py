@@ -21,10 +21,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.interpreters.nest import Launch, check_steps
-from tiledialect.ir.host_functions import ELEMENT_TYPE, declaration, kernel_of
+from tiledialect.ir.host_functions import declaration, kernel_of
 from tiledialect.ir.names import to_hint
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import argument_names, find_function, kernels_of
@@ -94,7 +95,7 @@ def return_stored(module: ModuleOp, name: str) -> None:
         if argument not in given:
             own = attributes.data[k].data if attributes is not None else {}
             said = {key: own[key] for key in (ELEMENT_TYPE,) if key in own}
-            _return(function, returned, copy, {"tile.name": StringAttr(called), **said})
+            _return(function, returned, copy, {NAME: StringAttr(called), **said})
 
 
 def _stored(function: func.FuncOp) -> set[SSAValue]:

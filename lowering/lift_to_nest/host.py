@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import NAME
 from tiledialect.dialects.lift import layout
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import LiftOp
@@ -295,7 +296,7 @@ class LiftHost(HostFunction):
 
     def _result_name(self, k: int, value: SSAValue) -> str:
         attrs = self.source.res_attrs.data[k].data if self.source.res_attrs else {}
-        name = attrs.get("tile.name")
+        name = attrs.get(NAME)
         return name.data if isinstance(name, StringAttr) else _hint(value)
 
     def _returned(self, op: func.ReturnOp, results: Sequence[Memory | None]) -> func.FuncOp:

@@ -22,6 +22,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.traits import Pure
 
+from tiledialect.dialects.discardable import (
+    FACTS,
+    OPERATIONS_AFTER,
+    OPERATIONS_BEFORE,
+    SHARED_ARGUMENTS,
+    WHOLE,
+)
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.types import element_of, leading
 from tiledialect.dialects.nest.attributes import ConditionAttr, LoopRole
@@ -43,9 +50,7 @@ from tiledialect.lowering.lift_to_nest.grid import AXES, LANES, Grid
 from tiledialect.lowering.lift_to_nest.pattern_code import LiftCode
 from tiledialect.lowering.lift_to_nest.view_traces import Trace
 from tiledialect.lowering.lift_to_nest.views import Access, Memory, View
-from tiledialect.lowering.nest.nest_peel import WHOLE
 from tiledialect.lowering.nest.utils.builder import GLOBAL
-from tiledialect.lowering.nest.utils.scope import FACTS, SHARED_ARGUMENTS
 from tiledialect.lowering.tile_to_nest.kernel import kernel_function
 from tiledialect.schedule.loops import Role
 
@@ -126,8 +131,8 @@ class KernelBuilder(LiftCode):
         function.attributes[WHOLE] = UnitAttr()
         if shared := [k for k, b in enumerate(buffers) if self.scratch.get(b)]:
             function.attributes[SHARED_ARGUMENTS] = DenseArrayBase.from_list(i64, shared)
-        for key, number in (("before", self.before), ("after", self.after)):
-            function.attributes[f"index_operations.{key}"] = IntegerAttr(number, i64)
+        function.attributes[OPERATIONS_BEFORE] = IntegerAttr(self.before, i64)
+        function.attributes[OPERATIONS_AFTER] = IntegerAttr(self.after, i64)
         if facts := facts_about(self.facts, names):
             function.attributes[FACTS] = ConditionAttr(facts)
         return LiftKernel(function, tuple(buffers), tuple(names), grid, block)

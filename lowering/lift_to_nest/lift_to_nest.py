@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 from xdsl.transforms.dead_code_elimination import region_dce
 
+from tiledialect.dialects.discardable import OPERATIONS_AFTER, OPERATIONS_BEFORE
 from tiledialect.dialects.lift import reductions, values
 from tiledialect.dialects.lift.binding import bind
 from tiledialect.dialects.lift.types import is_number
@@ -104,7 +105,7 @@ def host_of(function: func.FuncOp, local_size: int, *, tracing: bool = False) ->
     return LiftHost(function, name, local_size=local_size, tracing=tracing)
 
 
-COUNTS = ("index_operations.before", "index_operations.after")
+COUNTS = (OPERATIONS_BEFORE, OPERATIONS_AFTER)
 
 
 @dataclass(frozen=True)

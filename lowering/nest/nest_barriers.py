@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import DOUBLE
 from tiledialect.dialects.nest.asynchronous import WaitOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
@@ -189,7 +190,7 @@ class Barriers:
         if not is_local(op.memory) and op.memory not in self.shared:
             return None
         copy = None
-        if isinstance(op.memory.owner, BufferOp) and "double" in op.memory.owner.attributes:
+        if isinstance(op.memory.owner, BufferOp) and DOUBLE in op.memory.owner.attributes:
             copy = self.scope.access(op)[0]
         return Use(op.memory, isinstance(op, StoreOp), copy)
 

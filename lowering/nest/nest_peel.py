@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import WHOLE
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS
@@ -356,10 +357,6 @@ def _take_local_buffers(block: Block) -> list[BufferOp]:
 def _has_copies(loop: ForOp) -> bool:
     """Whether nest-pipeline is still to rewrite a loop, or one inside it."""
     return any(op.number_of_copies > 1 for op in ops_of(loop, BufferOp))
-
-
-WHOLE = "nest.whole"
-"""Attribute of kernels that are not to be partitioned."""
 
 
 @dataclass(frozen=True)

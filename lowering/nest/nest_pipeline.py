@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import DOUBLE
 from tiledialect.dialects.nest.asynchronous import CommitOp, WaitOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
@@ -173,7 +174,7 @@ class Pipeline:
         """Allocate several copies before the loop; reads of the tile select the step's one."""
         old = copy.buffer.result
         new = BufferOp(repeated(old.type, copy.count), asynchronous=copy.is_asynchronous)
-        new.attributes["double"] = copy.buffer.properties["copies"]
+        new.attributes[DOUBLE] = copy.buffer.properties["copies"]
         new.result.name_hint = old.name_hint
         Rewriter.insert_op(new, before)
         which = mod(self.step, copy.count)

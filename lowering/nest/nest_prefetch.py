@@ -14,9 +14,10 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import NONTEMPORAL
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp
-from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.ir.ancestors import nearest

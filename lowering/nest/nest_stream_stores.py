@@ -8,7 +8,8 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, SymbolRefAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from tiledialect.dialects.nest.memory import NONTEMPORAL, LoadOp, StoreOp
+from tiledialect.dialects.discardable import NONTEMPORAL
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.simplify import is_multiple
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of

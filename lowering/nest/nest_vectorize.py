@@ -25,6 +25,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.discardable import NOT_VECTORIZED
 from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import IndexOp
@@ -472,7 +473,7 @@ def vectorize(loop: ForOp, env: Env) -> None:
         for op in reversed(vectorizer.ops):
             op.drop_all_references()
         loop.role = RoleAttr(LoopRole(Role.UNROLL))
-        loop.attributes["not_vectorized"] = StringAttr(str(e))
+        loop.attributes[NOT_VECTORIZED] = StringAttr(str(e))
         return
     Rewriter.insert_op(ops, InsertPoint.before(loop))
     Rewriter.erase_op(loop, safe_erase=False)

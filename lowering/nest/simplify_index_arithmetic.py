@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
 
+from tiledialect.dialects.discardable import OPERATIONS_AFTER, OPERATIONS_BEFORE
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp, IndexOp, bind
@@ -141,6 +142,5 @@ class SimplifyIndexArithmeticPass(PassWithFlags):
                 simplifier = KernelIndices(function)
                 simplifier.run()
             if self.count:
-                for key in ("before", "after"):
-                    number = IntegerAttr(getattr(simplifier, key), i64)
-                    function.attributes[f"index_operations.{key}"] = number
+                function.attributes[OPERATIONS_BEFORE] = IntegerAttr(simplifier.before, i64)
+                function.attributes[OPERATIONS_AFTER] = IntegerAttr(simplifier.after, i64)

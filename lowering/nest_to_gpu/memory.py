@@ -8,10 +8,11 @@ from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, MemRefType, NoneAttr, i64
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiledialect.dialects.discardable import NONTEMPORAL
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp
-from tiledialect.dialects.nest.memory import NONTEMPORAL, BufferOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Condition, Expr, Truth
 from tiledialect.index.simplify import is_multiple

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiledialect.dialects.discardable import KEEP_LOOP, KEEP_SCALARS
 from tiledialect.lowering.opencl.function import FunctionPrinter, Statement
 from tiledialect.lowering.opencl.types import binary, negation, variable
-from tiledialect.lowering.quirks.gpu_keep_loops import KEEP_LOOP, KEEP_SCALARS
 
 
 def _yielded(block: Block) -> Sequence[SSAValue]:

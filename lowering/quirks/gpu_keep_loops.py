@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tiledialect.dialects.discardable import KEEP_LOOP, KEEP_SCALARS
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_in, ops_of
@@ -24,10 +25,6 @@ from tiledialect.lowering.gpu.utils.loops import steps_of
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 from tiledialect.schedule.loops import SHORT_ROW
 
-KEEP_LOOP = "tile.keep_loop"
-"""The attribute of a loop that must not be unrolled."""
-KEEP_SCALARS = "tile.keep_scalars"
-"""The attribute of a loop that must not be vectorized."""
 FUNCTIONS = f"{math.Math.name}."
 """With what the names of ops begin that may be calls of functions."""
 ARITHMETIC = frozenset(

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from tiledialect.analysis.online_sums import maximum_of, numbers
 from tiledialect.analysis.row_passes import NO_PASS, Pass, joined, operands, passes_of
 from tiledialect.analysis.welford_sums import Deviation, Moment
+from tiledialect.dialects.discardable import NOT_POSITIVE
 from tiledialect.dialects.tile.aggregation import accumulator_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
@@ -34,7 +35,6 @@ from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Expr, equal
 from tiledialect.lowering.nest.utils.builder import PRIVATE
-from tiledialect.lowering.nest.utils.scalars import NOT_POSITIVE
 from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, Places, combined
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type
 from tiledialect.lowering.tile_to_nest.guards import Guards, Test

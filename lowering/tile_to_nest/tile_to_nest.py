@@ -29,13 +29,13 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
 from tiledialect.dialects.tile.base import TileOp
 from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned
 from tiledialect.dialects.tile.elementwise import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
-from tiledialect.ir.host_functions import ELEMENT_TYPE
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.structural_hash import likeness
 from tiledialect.ir.target_spec import limit, platform
@@ -230,7 +230,7 @@ def _attributes(
     for k, t in enumerate(types):
         assert isinstance(t, TensorType)
         old = given.data[k].data if given is not None else {}
-        entry: dict[str, Attribute] = {"tile.name": old["tile.name"]} if "tile.name" in old else {}
+        entry: dict[str, Attribute] = {NAME: old[NAME]} if NAME in old else {}
         if is_unsigned(t.element_type):
             entry[ELEMENT_TYPE] = t.element_type
         entries.append(DictionaryAttr(entry))

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
+from tiledialect.dialects.discardable import WARNINGS
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import TileOp, name_of, size_of, tensor_type
@@ -34,8 +35,6 @@ from tiledialect.language.text import ATOM
 from tiledialect.passes.diagnostics.value_names import size_text
 
 NARROW = ("int8", "int16", "uint8", "uint16")
-WARNINGS = "tile.warnings"
-"""The module's attribute that holds the warnings for the author of the program."""
 
 
 def keep_warnings(module: ModuleOp, texts: Iterable[str]) -> None:

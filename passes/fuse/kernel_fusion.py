@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.common_subexpression_elimination import cse
 
+from tiledialect.dialects.discardable import FUSED
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.diagnostics.value_names import told
@@ -38,13 +39,10 @@ from tiledialect.passes.fuse.rules.window_fusion import (
     over_windows,
 )
 
-WHY = "fused"
-"""Attribute of a kernel with the explanations of its fusion."""
-
 
 def notes_of(kernel: KernelOp) -> tuple[str, ...]:
     """Explanations of the fusion of a kernel, as far as there are any."""
-    notes = kernel.attributes.get(WHY)
+    notes = kernel.attributes.get(FUSED)
     given = notes if isinstance(notes, ArrayAttr) else ()
     return tuple(note.data for note in given if isinstance(note, StringAttr))
 
@@ -226,7 +224,7 @@ class Fusion:
         """Store the explanations of its fusion in each kernel."""
         for kernel in kernels_in(self.block):
             if self.notes.get(kernel):
-                kernel.attributes[WHY] = ArrayAttr(map(StringAttr, self.notes[kernel]))
+                kernel.attributes[FUSED] = ArrayAttr(map(StringAttr, self.notes[kernel]))
 
     def _merged(
         self,

@@ -24,6 +24,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import region_dce
 
+from tiledialect.dialects.discardable import COTANGENT_OF, GRADIENT_OF, NAME
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
@@ -205,7 +206,7 @@ def differentiate(
     """Make a function its gradient function, in place; see ``gradient``."""
     inputs = _chosen_inputs(function, wrt)
     without_patterns(function)
-    function.attributes["tile.gradient_of"] = SymbolRefAttr(function.sym_name)
+    function.attributes[GRADIENT_OF] = SymbolRefAttr(function.sym_name)
     function.sym_name = StringAttr(name or f"{function.sym_name.data}_gradient")
     before = set(function.walk())
     _Differentiator(function, inputs, with_outputs).run()
@@ -382,7 +383,7 @@ def _may_broadcast(op: ElementwiseOp, operand: SSAValue) -> bool:
 
 def _cotangent(name: str, of: str) -> DictionaryAttr:
     """Attributes of an argument or result that is the cotangent of another."""
-    return DictionaryAttr({"tile.name": StringAttr(name), "tile.cotangent_of": StringAttr(of)})
+    return DictionaryAttr({NAME: StringAttr(name), COTANGENT_OF: StringAttr(of)})
 
 
 def inlined(b: TensorBuilder, op: CustomGradientOp, g: SSAValue) -> list[SSAValue | None]:
@@ -407,7 +408,7 @@ def _named(attrs: ArrayAttr[DictionaryAttr] | None, names: Sequence[str]) -> lis
     """Attributes of a function's arguments or results, each with its name."""
     given = [entry.data for entry in attrs] if attrs is not None else [{} for _ in names]
     return [
-        DictionaryAttr({"tile.name": StringAttr(name), **entry})
+        DictionaryAttr({NAME: StringAttr(name), **entry})
         for name, entry in zip(names, given, strict=True)
     ]
 

@@ -10,6 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 
+from tiledialect.dialects.discardable import STEPS
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import read_text
 from tiledialect.ir.pass_flags import PassWithFlags
@@ -18,9 +19,6 @@ from tiledialect.passes.lift.rules.collections import rules_with
 from tiledialect.passes.lift.rules.rule import Binding, Named, Step
 from tiledialect.passes.lift.strategies.combinators import everywhere
 from tiledialect.passes.lift.strategies.derivation import Derivation, named, parse_sizes, replay
-
-STEPS = "lift.steps"
-"""The attribute of a function in which its derivation is recorded, a text for each step."""
 
 
 def recorded(function: func.FuncOp) -> list[str]:

@@ -23,6 +23,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.discardable import ASSERTION, COTANGENT_OF, DIMS, GRADIENT_OF
 from tiledialect.dialects.lift import values as lift
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.binding import bind_sizes
@@ -166,7 +167,7 @@ def _check_dimensions(
 ) -> None:
     seen: dict[str, tuple[int, str, int]] = {}
     for name, t, attrs in zip(names, types, function.arg_attrs or (), strict=False):
-        dims = attrs.data.get("tile.dims")
+        dims = attrs.data.get(DIMS)
         for axis, dim in enumerate(dims if isinstance(dims, ArrayAttr) else ()):
             assert isinstance(dim, StringAttr)
             size = t.get_shape()[axis]
@@ -182,7 +183,7 @@ def _check_cotangents(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], module: Block | None
 ) -> None:
     """Refuse cotangents for a gradient function that are not of the outputs' types."""
-    name = function.attributes.get("tile.gradient_of")
+    name = function.attributes.get(GRADIENT_OF)
     if not isinstance(name, SymbolRefAttr) or module is None:
         return
     for forward in module.ops:
@@ -223,7 +224,7 @@ def _cast_cotangents(function: func.FuncOp, returned: func.ReturnOp) -> None:
     """Give the cotangents of inputs the inputs' element types."""
     names = argument_names(function)
     for k, attrs in enumerate(function.res_attrs or ()):
-        of = attrs.data.get("tile.cotangent_of")
+        of = attrs.data.get(COTANGENT_OF)
         if isinstance(of, StringAttr) and of.data in names:
             own = tensor_type(function.body.block.args[names.index(of.data)]).element_type
             if tensor_type(returned.operands[k]).element_type != own:
@@ -446,7 +447,7 @@ def _check_rank(op: TileOp, inferred: AnyTensor) -> None:
 
 
 def _division_by_zero(op: Operation) -> str:
-    assertion = op.attributes.get("tile.assertion")
+    assertion = op.attributes.get(ASSERTION)
     if isinstance(assertion, StringAttr):
         return f"the assertion `{assertion.data}` does not hold"
     return "a dimension is divided by 0 here"

@@ -8,10 +8,11 @@ from math import prod
 from hypothesis import strategies as st
 from xdsl.ir import BlockArgument
 
+from tiledialect.dialects.discardable import STAGING
 from tiledialect.dialects.tile.attributes import Aggregation, ScheduleAttr
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.kernel import STAGING, KernelOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.operand_loads import is_loaded
 from tiledialect.dialects.tile.structure.row_axes import reduced_by
 from tiledialect.schedule.loops import (

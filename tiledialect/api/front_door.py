@@ -12,8 +12,8 @@ from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.function import Function
 from tiledialect.api.loading import load
 from tiledialect.api.options import Choices
+from tiledialect.dialects.discardable import PRECISION
 from tiledialect.errors import TileError
-from tiledialect.ir.target_spec import PRECISION
 
 if TYPE_CHECKING:
     from tiledialect.lowering.runtime.device.devices import Device

@@ -11,11 +11,12 @@ from xdsl.dialects import arith, func, gpu, memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from tiledialect.dialects.discardable import ELEMENT_TYPE
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.interpreters.lanes import compute, dtype_of
 from tiledialect.interpreters.nest import Buffer, Launch, run_kernel
-from tiledialect.ir.host_functions import ELEMENT_TYPE, check_launch, is_dense, kernel_of, reach
+from tiledialect.ir.host_functions import check_launch, is_dense, kernel_of, reach
 from tiledialect.ir.signature import find_function, kernels_of, result_names
 
 Array = npt.NDArray[Any]

@@ -18,12 +18,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region
 
+from tiledialect.dialects.discardable import ELEMENT_TYPE
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError
 from tiledialect.ir.signature import argument_names, result_names
-
-ELEMENT_TYPE = "tile.element_type"
-"""The attribute of an argument or a result that says the sign that its memref has not."""
 
 
 def is_lowered(function: func.FuncOp) -> bool:

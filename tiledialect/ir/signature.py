@@ -12,6 +12,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from tiledialect import caches
+from tiledialect.dialects.discardable import DIMS, NAME
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError, count
 from tiledialect.ir.names import from_hint
@@ -94,7 +95,7 @@ def argument_names(function: func.FuncOp) -> list[str]:
 
 def argument_dims(function: func.FuncOp) -> list[tuple[str, ...] | None]:
     """The dimensions that the header gives each input; None where it gives none."""
-    entries = [attrs.data.get("tile.dims") for attrs in function.arg_attrs or ()]
+    entries = [attrs.data.get(DIMS) for attrs in function.arg_attrs or ()]
     return [
         tuple(d.data for d in dims if isinstance(d, StringAttr))
         if isinstance(dims, ArrayAttr)
@@ -113,7 +114,7 @@ def result_names(function: func.FuncOp) -> list[str]:
 def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind: str) -> list[str]:
     names = [from_hint(hint) if hint else f"{kind}{k}" for k, hint in enumerate(hints)]
     for k, entry in enumerate(attrs or ()):
-        name = getattr(entry, "data", {}).get("tile.name")
+        name = getattr(entry, "data", {}).get(NAME)
         if isinstance(name, StringAttr):
             names[k] = name.data
     return names

@@ -16,6 +16,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.dlti import DLTIEntryMap, TargetDeviceSpecAttr, TargetSystemSpecAttr
 from xdsl.ir import Attribute
 
+from tiledialect.dialects.discardable import PRECISION
+
 Value = bool | int | float | str | tuple["Value", ...]
 
 SPEC = "dlti.target_system_spec"
@@ -25,10 +27,6 @@ SIMULATOR = "simulator"
 
 RATES = ("bandwidth", "arithmetic", "launch", "kept")
 """The entries that say how fast a device is; those that a module's own spec gives hold."""
-
-PRECISION = "tile.precision"
-"""The module's attribute that says as what factors of f32 may be multiplied: `f32`, `tf32` or
-`exact`, with which no sums are computed with fewer products, and none of 16 bits in f32."""
 
 
 def precision_of(module: ModuleOp) -> str:

@@ -10,6 +10,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.discardable import verify_attributes
 from tiledialect.errors import TileError
 
 GRAPH_REGIONS = ("builtin.module", "hw.module", "equivalence.graph")
@@ -21,7 +22,7 @@ Ops of the tile dialect compute in order there too: folding and canonicalization
 
 def verify(module: ModuleOp) -> None:
     """Raise a TileError at the first op that is malformed, or that uses what does not reach it."""
-    check_dominance(module)
+    check_structure(module)
     try:
         module.verify()
     except Exception as error:
@@ -72,6 +73,16 @@ def _malformed(module: ModuleOp) -> Iterator[tuple[Operation, Exception]]:
                         block.verify()
         except Exception as error:
             yield op, error
+
+
+def check_structure(module: ModuleOp) -> None:
+    """Raise a TileError at the first op that misuses a value or an attribute of the dialects."""
+    check_dominance(module)
+    for op in module.walk():
+        try:
+            verify_attributes(op)
+        except VerifyException as error:
+            raise malformed(op, str(error)) from None
 
 
 def check_dominance(module: ModuleOp) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, f64
 
+from tiledialect.dialects.discardable import CONSTANTS
 from tiledialect.errors import SourceSpan, TileError
 
 from . import ast
@@ -22,9 +23,6 @@ Number = int | float
 
 NAME = re.compile(r"[A-Z][A-Za-z0-9_]*'?")
 """The names that Tile text may have for dimensions and tensors."""
-
-CONSTANTS = "tile.constants"
-"""The attribute of a module that holds the numbers in the place of names, as a dictionary."""
 
 
 def numbers_of(constants: Mapping[str, Any]) -> dict[str, Number]:

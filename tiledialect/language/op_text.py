@@ -10,6 +10,7 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from tiledialect.dialects.discardable import ASSERTION
 from tiledialect.dialects.tile import special as ops
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.constants import constant_integer
@@ -85,7 +86,7 @@ def is_operand(value: SSAValue) -> bool:
 def _arithmetic(printed: Printed, op: Operation) -> Text:
     """Arithmetic on dimensions."""
     operands = printed.operands(op)
-    if isinstance(assertion := op.attributes.get("tile.assertion"), StringAttr):
+    if isinstance(assertion := op.attributes.get(ASSERTION), StringAttr):
         return call(f"assert_{assertion.data}", operands[1])
     if op.name in BINARY:
         return binary(op.name, *operands)

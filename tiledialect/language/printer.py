@@ -10,6 +10,7 @@ from xdsl.dialects import arith, func, tensor
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tiledialect.dialects.discardable import DIMS, HINTS, NAME
 from tiledialect.dialects.tile import special as ops
 from tiledialect.dialects.tile.attributes import symbol_number
 from tiledialect.dialects.tile.base import shape_of, tensor_type
@@ -75,9 +76,9 @@ class FunctionText(Printed):
     def input(self, position: int, value: SSAValue) -> str:
         """Name an input and its dimensions; its text in the header."""
         attributes = _dictionary(self.function.arg_attrs, position)
-        name = self.names.reserve(_string(attributes.get("tile.name")) or _hint(value) or "A")
+        name = self.names.reserve(_string(attributes.get(NAME)) or _hint(value) or "A")
         self.named[value], self.texts[value] = name, Text(name)
-        dims = attributes.get("tile.dims")
+        dims = attributes.get(DIMS)
         if isinstance(dims, ArrayAttr):
             known = [_string(dim) or "N" for dim in dims]
             self.names.taken |= set(known)
@@ -103,7 +104,7 @@ class FunctionText(Printed):
         names: list[str] = []
         for k, value in enumerate(returned.operands):
             attributes = _dictionary(self.function.res_attrs, k)
-            name = self.names.reserve(_string(attributes.get("tile.name")) or _hint(value) or "O")
+            name = self.names.reserve(_string(attributes.get(NAME)) or _hint(value) or "O")
             names.append(name)
             if value not in self.named:
                 self.named[value] = name
@@ -139,7 +140,7 @@ class FunctionText(Printed):
             len(uses) > 1
             or isinstance(value.owner, ContractionOp)
             or (isinstance(value.owner, CustomGradientOp) and len(value.owner.inputs) > 0)
-            or "tile.hints" in getattr(value.owner, "attributes", {})
+            or HINTS in getattr(value.owner, "attributes", {})
             or any(_takes_names(u.operation, value) for u in uses)
         )
 
@@ -301,7 +302,7 @@ def index_text(name: str) -> str:
 
 
 def _hints(op: Operation) -> str:
-    hints = op.attributes.get("tile.hints")
+    hints = op.attributes.get(HINTS)
     if not isinstance(hints, DictionaryAttr):
         return ""
     words: list[str] = []

@@ -9,6 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import SSAValue
 
+from tiledialect.dialects.discardable import ASSERTION
 from tiledialect.dialects.tile import special as ops
 from tiledialect.dialects.tile.base import TileOp, name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
@@ -139,7 +140,7 @@ def assertion(scope: Scope, node: ast.Call, condition: Size) -> Value:
         return 1
     one = scope.appender.size(1, node.span)
     op = arith.DivSIOp.create(operands=[one, condition], result_types=[IndexType()])
-    op.attributes["tile.assertion"] = StringAttr(name)
+    op.attributes[ASSERTION] = StringAttr(name)
     return scope.appender.add(op, node.span)
 
 

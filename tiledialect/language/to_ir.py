@@ -11,6 +11,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tiledialect.dialects.discardable import CONSTANTS, DIMS, HINTS, NAME
 from tiledialect.dialects.tile.base import DYNAMIC_INDEX, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.element_types import any_type
 from tiledialect.dialects.tile.elementwise import ConstantOp, IdentOp
@@ -20,7 +21,7 @@ from tiledialect.ir.names import to_hint
 from . import ast
 from .append import Appender, Size, Value, is_size, size_arithmetic
 from .check import check
-from .constants import CONSTANTS, constants_attribute, numbers_of, with_constants
+from .constants import constants_attribute, numbers_of, with_constants
 from .contractions import lower_contraction
 from .custom_gradients import lower_custom_gradient
 from .expand import Expander, Invocation
@@ -105,7 +106,7 @@ class Lowering(Scope):
             Region(self.block),
             arg_attrs=ArrayAttr(argument_attributes),
             res_attrs=ArrayAttr(
-                DictionaryAttr({"tile.name": StringAttr(o.text)}) for o in self.function.outputs
+                DictionaryAttr({NAME: StringAttr(o.text)}) for o in self.function.outputs
             ),
         )
         self.appender.locate(op, self.function.span)
@@ -117,9 +118,9 @@ class Lowering(Scope):
         shape = None if dims is None else tuple(_static_size(dim) for dim in dims)
         argument = self.block.insert_arg(make_type(shape, any_type), len(self.block.args))
         argument.name_hint = to_hint(name)
-        attributes: dict[str, Attribute] = {"tile.name": StringAttr(name)}
+        attributes: dict[str, Attribute] = {NAME: StringAttr(name)}
         if dims is not None:
-            attributes["tile.dims"] = ArrayAttr(StringAttr(dim.text) for dim in dims)
+            attributes[DIMS] = ArrayAttr(StringAttr(dim.text) for dim in dims)
         self.bind_parameter(parameter, argument)
         return DictionaryAttr(attributes)
 
@@ -287,7 +288,7 @@ class Lowering(Scope):
         if not statement.attributes or not isinstance(value, SSAValue):
             return
         if isinstance(value.owner, Operation) and value.name_hint == to_hint(name):
-            value.owner.attributes["tile.hints"] = _hints(statement.attributes)
+            value.owner.attributes[HINTS] = _hints(statement.attributes)
 
     def bind(self, target: ast.Name, value: Value) -> None:
         """Define ``target`` as ``value``, and name the value so if it has no name."""

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.discardable import NAME
 from tiledialect.dialects.lift.types import array as array_type
 from tiledialect.dialects.lift.types import describe, is_number
 from tiledialect.errors import SourceSpan, TileError, count
@@ -166,8 +167,8 @@ def _traced(
         func.ReturnOp(*(v.ssa for v in values))
     t = FunctionType.from_lists(declared, [v.type for v in values])
     attributes = {
-        "arg_attrs": [{"tile.name": StringAttr(n)} for n in inputs],
-        "res_attrs": [{"tile.name": StringAttr(n)} for n in outputs],
+        "arg_attrs": [{NAME: StringAttr(n)} for n in inputs],
+        "res_attrs": [{NAME: StringAttr(n)} for n in outputs],
     }
     op = func.FuncOp(name, t, Region(block))
     for key, entries in attributes.items():

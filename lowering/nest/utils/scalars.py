@@ -15,9 +15,6 @@ from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.constants import Number, constant_integer
 from tiledialect.lowering.nest.utils.constants import constant
 
-NOT_POSITIVE = "tile.not_positive"
-"""Attribute of a `math.exp` whose operand is never positive: a difference to a maximum."""
-
 
 @dataclass(frozen=True)
 class Kind:

@@ -9,6 +9,7 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tiledialect.dialects.discardable import FACTS, SHARED_ARGUMENTS
 from tiledialect.dialects.nest.attributes import ConditionAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp, IndexOp
@@ -40,17 +41,6 @@ def element_bytes(t: MemRefType[Attribute]) -> int:
 def bytes_of(t: MemRefType[Attribute]) -> int:
     """Size of a memory in bytes."""
     return extent_of(t) * element_bytes(t)
-
-
-FACTS = "nest.facts"
-"""Attribute of a kernel with the facts about its index arguments, `d0`, `d1`, …."""
-
-
-SHARED_ARGUMENTS = "nest.shared"
-"""Attribute of a kernel with the numbers of the arguments whose writes a work-group shares.
-
-Each step of a loop that the groups share out has places of its own there.
-"""
 
 
 def shared_arguments(function: gpu.FuncOp) -> frozenset[SSAValue]:

@@ -21,11 +21,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.ir.host_functions import (
-    ELEMENT_TYPE,
     Kernels,
     check_launch,
     is_dense,
@@ -147,7 +147,7 @@ class _Host:
         found: list[Tensor] = []
         for k, value in enumerate(values):
             data: dict[str, Attribute] = getattr(entries[k], "data", {}) if entries else {}
-            name = data.get("tile.name")
+            name = data.get(NAME)
             if not isinstance(name, StringAttr):
                 name = StringAttr(value.name_hint or f"{kind}{k}")
             t = _memref(self.host, value.type)

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.dialects.discardable import NAME
 from tiledialect.dialects.tile.elementwise import IdentOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
@@ -92,7 +93,7 @@ def _give(places: Sequence[_Place], copies: Sequence[SSAValue]) -> None:
 def _names(function: func.FuncOp) -> dict[int, str]:
     """Names for values that are results with a name."""
     given = function.res_attrs.data if isinstance(function.res_attrs, ArrayAttr) else ()
-    names = ((k, attributes.data.get("tile.name")) for k, attributes in enumerate(given))
+    names = ((k, attributes.data.get(NAME)) for k, attributes in enumerate(given))
     return {k: to_hint(name.data) for k, name in names if isinstance(name, StringAttr)}
 
 

@@ -10,6 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute, Operation
 
+from tiledialect.dialects.discardable import DEFINED_SIZES
 from tiledialect.dialects.lift.attributes import SizeAttr
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.binding import bind, names_of
@@ -17,9 +18,6 @@ from tiledialect.dialects.lift.types import MismatchError, SizeSolver, names_in
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.passes.lift.rules.refusal import require
-
-DEFINED = "lift.sizes"
-"""The attribute of a function with names of sizes that others define, such as `u = v + 2`."""
 
 
 def size_names(op: Operation) -> frozenset[str]:
@@ -38,7 +36,7 @@ def open_sizes(function: func.FuncOp) -> frozenset[str]:
 
 def defined_sizes(function: func.FuncOp) -> dict[str, Size]:
     """The sizes that have a name of their own."""
-    found = function.attributes.get(DEFINED)
+    found = function.attributes.get(DEFINED_SIZES)
     entries = found.data if isinstance(found, DictionaryAttr) else {}
     return {name: size.data for name, size in entries.items() if isinstance(size, SizeAttr)}
 
@@ -47,9 +45,9 @@ def define_sizes(function: func.FuncOp, sizes: Mapping[str, Size]) -> None:
     """Give sizes names of their own; one that is a number needs none."""
     attributes: dict[str, Attribute] = {n: SizeAttr(s) for n, s in sizes.items() if s.names}
     if attributes:
-        function.attributes[DEFINED] = DictionaryAttr(attributes)
+        function.attributes[DEFINED_SIZES] = DictionaryAttr(attributes)
     else:
-        function.attributes.pop(DEFINED, None)
+        function.attributes.pop(DEFINED_SIZES, None)
 
 
 def bind_named(function: func.FuncOp, values: Mapping[str, Size | int]) -> None:

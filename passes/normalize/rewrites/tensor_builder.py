@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tiledialect.dialects.discardable import DIMS
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbol
 from tiledialect.dialects.tile.base import shape_of, tensor_type
@@ -296,7 +297,7 @@ def _header_origin(value: SSAValue, axis: int) -> Origin:
 
 
 def _dims(attrs: DictionaryAttr) -> list[str]:
-    dims = attrs.data.get("tile.dims")
+    dims = attrs.data.get(DIMS)
     return (
         [d.data for d in dims if isinstance(d, StringAttr)] if isinstance(dims, ArrayAttr) else []
     )

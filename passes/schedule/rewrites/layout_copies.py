@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType, UnitAttr
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import STAGING
 from tiledialect.dialects.tile.attributes import (
     AccessAttr,
     Aggregation,
@@ -16,7 +17,7 @@ from tiledialect.dialects.tile.attributes import (
     ScheduleAttr,
 )
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.kernel import STAGING, KernelOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range

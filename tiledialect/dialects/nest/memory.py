@@ -48,9 +48,6 @@ from tiledialect.dialects.nest.indexed import (
 from tiledialect.dialects.nest.lanes import vector_of
 from tiledialect.index.integer import Condition, Expr
 
-NONTEMPORAL = "nontemporal"
-"""The attribute of a `nest.store` whose vector is not read soon, and may go past the caches."""
-
 
 @irdl_op_definition
 class BufferOp(IRDLOperation):

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
+from tiledialect.dialects.discardable import STAGING
 from tiledialect.dialects.tile.base import shape_of, tensor_type
-from tiledialect.dialects.tile.kernel import STAGING, KernelOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.schedule.loops import GlobalStage, Schedule
 
 

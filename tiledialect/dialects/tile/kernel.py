@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.discardable import STAGED, STAGING
 from tiledialect.dialects.tile.aggregation import accumulator_type
 from tiledialect.dialects.tile.attributes import (
     Aggregation,
@@ -477,12 +478,6 @@ def renumbered(schedule: Schedule, numbers: Mapping[int, int]) -> Schedule:
         stages=tuple(replace(s, operand=number(s.operand)) for s in schedule.stages),
         global_stages=tuple(replace(s, operand=number(s.operand)) for s in schedule.global_stages),
     )
-
-
-STAGED = "staged"
-"""The attribute of ops whose results are staged: which of those they are."""
-STAGING = "staging"
-"""The attribute of kernels that copy to global memory what another kernel stages there."""
 
 
 def _staged_number(op: Operation) -> float:

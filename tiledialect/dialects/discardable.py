@@ -1,0 +1,206 @@
+"""Discardable attributes of the dialects: one table of names, holders and types, and its check.
+
+An attribute here is no property of an op: it steers passes, or hands on facts about the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.utils.exceptions import VerifyException
+
+NAME = "tile.name"
+DIMS = "tile.dims"
+COTANGENT_OF = "tile.cotangent_of"
+ELEMENT_TYPE = "tile.element_type"
+GRADIENT_OF = "tile.gradient_of"
+CONSTANTS = "tile.constants"
+PRECISION = "tile.precision"
+WARNINGS = "tile.warnings"
+HINTS = "tile.hints"
+ASSERTION = "tile.assertion"
+FUSED = "fused"
+STAGED = "staged"
+STAGING = "staging"
+STEPS = "lift.steps"
+DEFINED_SIZES = "lift.sizes"
+WHOLE = "nest.whole"
+FACTS = "nest.facts"
+SHARED_ARGUMENTS = "nest.shared"
+NONTEMPORAL = "nontemporal"
+NOT_VECTORIZED = "not_vectorized"
+DOUBLE = "double"
+OPERATIONS_BEFORE = "index_operations.before"
+OPERATIONS_AFTER = "index_operations.after"
+OFFSET_PARAMETERS = "tile.parts"
+KEEP_LOOP = "tile.keep_loop"
+KEEP_SCALARS = "tile.keep_scalars"
+NOT_POSITIVE = "tile.not_positive"
+
+PRECISIONS = ("f32", "tf32", "exact")
+"""Values of `tile.precision`."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Type of an attribute."""
+
+    text: str
+    plural: str
+    holds: Callable[[Attribute], bool]
+
+
+def _array_of(kind: Kind) -> Kind:
+    return Kind(
+        f"an array of {kind.plural}",
+        f"arrays of {kind.plural}",
+        lambda a: isinstance(a, ArrayAttr) and all(map(kind.holds, a.data)),
+    )
+
+
+def _dictionary_of(kind: Kind) -> Kind:
+    return Kind(
+        f"a dictionary of {kind.plural}",
+        f"dictionaries of {kind.plural}",
+        lambda a: isinstance(a, DictionaryAttr) and all(map(kind.holds, a.data.values())),
+    )
+
+
+UNIT = Kind("a unit attribute", "unit attributes", lambda a: isinstance(a, UnitAttr))
+STRING = Kind("a string", "strings", lambda a: isinstance(a, StringAttr))
+STRINGS = _array_of(STRING)
+SYMBOL = Kind("a symbol", "symbols", lambda a: isinstance(a, SymbolRefAttr))
+TYPE = Kind("a type", "types", lambda a: isinstance(a, TypeAttribute))
+I64 = Kind("an i64", "numbers", lambda a: isinstance(a, IntegerAttr) and a.type == i64)
+NUMBER = Kind("a number", "numbers", lambda a: isinstance(a, IntegerAttr | FloatAttr))
+SIZE = Kind("a size", "sizes", lambda a: a.name == "lift.size")
+CONDITION = Kind("a condition", "conditions", lambda a: a.name == "nest.condition")
+INDICES_32 = Kind(
+    "an array of i32", "arrays", lambda a: isinstance(a, DenseArrayBase) and a.elt_type == i32
+)
+INDICES_64 = Kind(
+    "an array of i64", "arrays", lambda a: isinstance(a, DenseArrayBase) and a.elt_type == i64
+)
+PRECISION_NAME = Kind(
+    " or ".join(f'"{p}"' for p in PRECISIONS),
+    "precisions",
+    lambda a: isinstance(a, StringAttr) and a.data in PRECISIONS,
+)
+
+ARGUMENT, RESULT = "argument", "result"
+"""Holders that are arguments and results of a `func.func`."""
+
+
+@dataclass(frozen=True)
+class Discardable:
+    """Declaration of an attribute."""
+
+    kind: Kind
+    holders: tuple[str, ...]
+    """Ops by name, or arguments and results of functions; empty: any op."""
+    meaning: str
+
+
+FUNCTION, KERNEL, MODULE = ("func.func",), ("gpu.func",), ("builtin.module",)
+
+DISCARDABLE: Mapping[str, Discardable] = {
+    NAME: Discardable(STRING, (ARGUMENT, RESULT), "Name of an input or output."),
+    DIMS: Discardable(STRINGS, (ARGUMENT,), "Names of an input's dimensions, in order."),
+    COTANGENT_OF: Discardable(
+        STRING, (ARGUMENT, RESULT), "Output or input to which a cotangent belongs."
+    ),
+    ELEMENT_TYPE: Discardable(
+        TYPE, (ARGUMENT, RESULT), "Element type of an array whose memref stores another."
+    ),
+    GRADIENT_OF: Discardable(SYMBOL, FUNCTION, "Function that a gradient function differentiates."),
+    CONSTANTS: Discardable(_dictionary_of(NUMBER), MODULE, "Numbers given for names of the text."),
+    PRECISION: Discardable(
+        PRECISION_NAME,
+        MODULE,
+        "Precision of the factors of sums of f32; with `exact`, no sum has fewer products, and "
+        "none of 16 bits is computed in f32.",
+    ),
+    WARNINGS: Discardable(STRINGS, MODULE, "Warnings for the user, shown once it is compiled."),
+    HINTS: Discardable(
+        _dictionary_of(STRINGS), (), "Hints of a statement, `[[name(word)]]`, by name."
+    ),
+    ASSERTION: Discardable(
+        STRING, ("arith.divsi",), "Name of the assertion that a division by a condition makes."
+    ),
+    FUSED: Discardable(
+        STRINGS, ("tile.kernel",), "Reasons of the cost model for the kernel's ops."
+    ),
+    STAGED: Discardable(I64, (), "Number of a computed value among those a schedule stages."),
+    STAGING: Discardable(UNIT, ("tile.kernel",), "Kernel that makes another one's global stage."),
+    STEPS: Discardable(STRINGS, FUNCTION, "Rewrites of a Lift program so far."),
+    DEFINED_SIZES: Discardable(
+        _dictionary_of(SIZE), FUNCTION, "Names of sizes that others define, such as `u = v + 2`."
+    ),
+    WHOLE: Discardable(UNIT, KERNEL, "Kernel that `nest-peel` leaves whole."),
+    FACTS: Discardable(CONDITION, KERNEL, "Condition on the index arguments, `d0`, `d1`, …."),
+    SHARED_ARGUMENTS: Discardable(
+        INDICES_64,
+        KERNEL,
+        "Arguments through which the work-items of a group share results; each step of a loop "
+        "that the groups share out has places of its own there.",
+    ),
+    NONTEMPORAL: Discardable(UNIT, ("nest.store",), "Store that bypasses the caches."),
+    NOT_VECTORIZED: Discardable(STRING, ("nest.for",), "Reason why a vector loop is unrolled."),
+    DOUBLE: Discardable(I64, ("nest.buffer",), "Number of copies by which a buffer is pipelined."),
+    OPERATIONS_BEFORE: Discardable(I64, KERNEL, "Number of index operations before simplifying."),
+    OPERATIONS_AFTER: Discardable(I64, KERNEL, "Number of index operations after simplifying."),
+    OFFSET_PARAMETERS: Discardable(
+        INDICES_32, KERNEL, "Parameters that are parts of allocations: an offset follows each."
+    ),
+    KEEP_LOOP: Discardable(UNIT, ("scf.for",), "Loop that the driver must not unroll."),
+    KEEP_SCALARS: Discardable(UNIT, ("scf.for",), "Loop that the driver must not vectorize."),
+    NOT_POSITIVE: Discardable(UNIT, ("math.exp",), "Exponential of numbers of at most 0."),
+}
+"""Attributes by name. Passes and printers use no others."""
+
+PREFIXES = ("tile.", "lift.", "nest.")
+"""Prefixes of names that belong to the dialects."""
+
+
+def verify_attributes(op: Operation) -> None:
+    """Raise a VerifyException if an attribute of an op is unknown, misplaced or of another type."""
+    for holder, name, attribute in _held(op):
+        declared = DISCARDABLE.get(name)
+        if declared is None:
+            if name.startswith(PREFIXES):
+                raise VerifyException(f"there is no attribute `{name}`")
+            continue
+        if declared.holders and holder not in declared.holders:
+            if not name.startswith(PREFIXES):
+                # Another dialect's, by the same name.
+                continue
+            places = " or ".join(declared.holders)
+            raise VerifyException(f"the attribute `{name}` belongs to {places}, not to {holder}")
+        if not declared.kind.holds(attribute):
+            raise VerifyException(f"`{name}` must be {declared.kind.text}, got {attribute}")
+
+
+def _held(op: Operation) -> Iterator[tuple[str, str, Attribute]]:
+    """Attributes of an op, its arguments and its results, with their holders."""
+    yield from ((op.name, name, attribute) for name, attribute in op.attributes.items())
+    if op.name != "func.func":
+        return
+    for holder, key in ((ARGUMENT, "arg_attrs"), (RESULT, "res_attrs")):
+        given = op.properties.get(key)
+        for entries in given.data if isinstance(given, ArrayAttr) else ():
+            if isinstance(entries, DictionaryAttr):
+                yield from ((holder, name, value) for name, value in entries.data.items())
