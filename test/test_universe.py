@@ -20,7 +20,7 @@ TABLE = {"lowering.pipeline": PIPELINES, **PASSES}
 def module_passes() -> Iterator[str]:
     """The names of the passes that the files of `passes/` and `lowering/` define."""
     for file in (f for folder in ("passes", "lowering") for f in (ROOT / folder).rglob("*.py")):
-        if "Pass):" not in file.read_text():
+        if "Pass(" not in file.read_text():
             continue
         name = ".".join(("tiledialect", *file.relative_to(ROOT).with_suffix("").parts))
         for value in vars(import_module(name)).values():
