@@ -24,7 +24,7 @@ __all__ = ["Device", "Function", "TileError", "TileWarning", "compile", "devices
 __version__ = "0.1.0"
 
 LOADED = time_ns()
-"""When the package was imported: files that are newer are not what runs."""
+"""Time of the package's import: newer files are not loaded."""
 
 if (Path(__file__).parents[1] / "pyproject.toml").is_file():
     # In a checkout, `passes`, `lowering` and `tools` are beside this folder, not in it.
@@ -39,7 +39,7 @@ _HOMES = {
     "devices": "tiledialect.lowering.runtime.device.devices",
     "queue": "tiledialect.lowering.runtime.device.devices",
 }
-"""Where each public name lives; loaded when it is first asked for."""
+"""Modules of the public names, each loaded at its first use."""
 
 
 def __getattr__(name: str) -> Any:

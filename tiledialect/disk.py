@@ -18,7 +18,7 @@ LARGEST = 1 << 30
 
 
 def folder() -> Path:
-    """Where files are kept: ``TILE_CACHE_DIR``, else the user's cache folder."""
+    """Folder of kept files: ``TILE_CACHE_DIR``, else the user's cache folder."""
     if chosen := os.environ.get("TILE_CACHE_DIR"):
         return Path(chosen)
     import platformdirs
@@ -27,7 +27,7 @@ def folder() -> Path:
 
 
 def read(path: Path) -> bytes | None:
-    """What a regular file holds; None if there is none that can be read."""
+    """Read a regular file; None if there is none that can be read."""
     try:
         status = path.stat()
         # Reading a pipe would wait for ever.
@@ -57,7 +57,8 @@ def write(path: Path, data: bytes) -> bool:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """What ``write_sealed`` kept in a file of this name; None if it is not just that."""
+    """Read the content that ``write_sealed`` gave a file of this name; None if the file was
+    altered."""
     head, _, rest = (read(path) or b"").partition(b"\n")
     return rest if head == _seal(path.name, rest) else None
 

@@ -47,11 +47,12 @@ def count(number: int, one: str, more: str) -> str:
 
 
 class TileWarning(UserWarning):
-    """What a program means is likely not what its author meant, as where integers wrap."""
+    """Warning of a likely difference between a program's meaning and its author's, as of wrapping
+    integers."""
 
 
 class TileError(Exception):
-    """Something is wrong with what the user gave.
+    """Error in the user's input.
 
     The message says what, in the user's own names; where there is source text, ``span``
     points into it and the printed form shows the line with a caret.
@@ -74,13 +75,13 @@ class TileError(Exception):
         return cls(message, SourceSpan(text, location.line.data, location.column.data, file))
 
     def with_source(self, text: str) -> TileError:
-        """This error with the source text in its span, if it has a span without one."""
+        """Copy with the source text in its span, if the span has none."""
         if self.span is None or self.span.text:
             return self
         return type(self)(self.message, replace(self.span, text=text))
 
     def with_constants(self, numbers: Mapping[str, int | float]) -> TileError:
-        """This error with the numbers that its author gave for names, if they have a part in it.
+        """Copy with the numbers given for names, if they have a part in it.
 
         They stand where the error is, or the message holds what they are.
         """

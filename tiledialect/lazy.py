@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class lazy(Generic[T]):  # noqa: N801
-    """`functools.cached_property` without its lock, which takes longer than most of what is kept.
+    """`functools.cached_property` without its lock, which takes longer than most of the values.
 
     Two threads may both compute a value, which must not matter.
     """

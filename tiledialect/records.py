@@ -30,7 +30,7 @@ def from_json(kind: type[Record], text: str) -> Record:
 
 
 Reader: TypeAlias = Callable[[Any], Any]
-"""A function that makes a value of some type of what JSON has for it."""
+"""Function from JSON's value to the value of a type."""
 
 
 @caches.RECORDS

@@ -79,7 +79,8 @@ TILE_UNIVERSE = Universe(
 
 
 def everything() -> Universe:
-    """Everything that xDSL finds, with tiledialect's own where the package is not installed."""
+    """Universe of all that xDSL finds, with tiledialect's own where the package is not
+    installed."""
     own, found = TILE_UNIVERSE, Universe.get_multiverse()
     return Universe(
         all_dialects=own.all_dialects | found.all_dialects,

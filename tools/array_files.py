@@ -1,4 +1,4 @@
-"""Arrays from what a command line says, and into files."""
+"""Arrays from specifications on the command line, and into files."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ SPECS = (
 STANDARD_INPUT = "-"
 """The spec of an array from there."""
 GIF_COLOURS = 256
-"""How many colours a picture of this kind can have."""
+"""Largest number of colours of a GIF."""
 WRITTEN = ".npy, .npz or .png"
 
 
 def read_array(spec: str, seed: int = 0) -> Array | list[Any] | int | float | bool:
-    """What ``spec`` says; see docs/tile-run.md. Raises a TileError if that cannot be had.
+    """Make the array of ``spec``; see docs/tile-run.md. Raises a TileError if that is impossible.
 
     ``seed`` is for a ``random(…)`` that does not give its own.
     """
@@ -107,7 +107,7 @@ DRAW: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
     "u": lambda rng, shape: rng.integers(0, 11, shape),
     "b": lambda rng, shape: rng.integers(0, 2, shape),
 }
-"""How numbers of each kind are drawn: reals from [-1, 1), integers up to 10."""
+"""Random numbers of each kind: reals from [-1, 1), integers up to 10."""
 
 
 def random_array(text: str, seed: int = 0) -> Array:
@@ -197,7 +197,7 @@ def _pillow() -> Any:
 
 GREY = ("1", "L", "LA", "La")
 WIDE = {"F": np.float32, "I": np.int32}
-"""Pillow's modes of one channel that holds more than 8 bits; and those of 16 bits, I;16…"""
+"""Pillow's modes of one channel of more than 8 bits; the modes of 16 bits, I;16…, are besides."""
 
 
 def _read_image(path: str) -> Array:
@@ -222,7 +222,7 @@ def _read_image(path: str) -> Array:
 
 @dataclass(frozen=True)
 class Destination:
-    """Where an output goes: a file, what kind of file, and its name in a ``.npz``."""
+    """Destination of an output: a file, its kind, and the name in a ``.npz``."""
 
     path: str
     suffix: str
@@ -235,7 +235,8 @@ class Destination:
 
 
 def destinations(paths: Mapping[str, str]) -> dict[str, Destination]:
-    """Where named outputs go; a TileError if one cannot go there, or two go to one place."""
+    """Destinations of named outputs; a TileError if one is impossible, or if two outputs have
+    one."""
     found: dict[str, Destination] = {}
     for name, text in paths.items():
         path, suffix, key = split_path(text)

@@ -1,4 +1,4 @@
-"""What the commands have in common: how they say what is wrong, and how they end."""
+"""Shared parts of the commands: messages of errors, exit."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _open_standard_files() -> None:
 
 
 def _abandon_output() -> None:
-    """What the output did not take is lost; Python would complain once more when it closes it."""
+    """Discard the rest of the output; Python would complain once more when it closes it."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -100,7 +100,7 @@ def _complain(name: str, error: BaseException | str) -> int:
 
 
 def say(text: str) -> None:
-    """A line on the standard error, after what was printed, if anyone can hear."""
+    """Write a line on the standard error, after the output, if the stream is open."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     with suppress(OSError, ValueError):
@@ -109,7 +109,7 @@ def say(text: str) -> None:
 
 
 def describe(error: BaseException, kind: str = "error") -> str:
-    """What to tell the user, with the place in the form that editors know.
+    """Message of an error for the user, with the location in the form that editors know.
 
     A verifier's error after a pass comes with the IR that it is about.
     """
@@ -121,7 +121,7 @@ def describe(error: BaseException, kind: str = "error") -> str:
 
 
 def named(pairs: Iterable[str], option: str, known: Sequence[str] | None = None) -> dict[str, str]:
-    """NAME=VALUE arguments as a dict, with every name once, and one of those that are known."""
+    """NAME=VALUE arguments as a dict, each name once and among the known ones."""
     found: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
@@ -148,7 +148,7 @@ def _number(name: str, text: str) -> int | float:
 
 
 class Located(DiagnosticException):
-    """A TileError for xDSL's driver, which knows what to do with its own kind alone."""
+    """A TileError in the form of xDSL's driver, which handles its own kind alone."""
 
     def __init__(self, error: TileError):
         super().__init__(describe(error))

@@ -37,7 +37,7 @@ from tiledialect.tools.output_files import replacing
 from tiledialect.universe import everything
 
 _SHAPE = re.compile(r"[A-Za-z]\w*'?=(?!=)")
-"""How the type of an input begins on the command line."""
+"""Begin of an input's type on the command line."""
 
 DESCRIPTION = "Run passes on MLIR or Tile text and print the result."
 
@@ -53,7 +53,7 @@ class TileOptMain(xDSLOptMain):
         super().__init__(DESCRIPTION, each_named(sys.argv[1:] if args is None else args))
 
     def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
-        """Those of `xdsl-opt`, and a few."""
+        """Register the arguments of `xdsl-opt`, and a few more."""
         super().register_all_arguments(arg_parser)
         arg_parser.prog = "tile-opt"
         arg_parser.error = _refuse
@@ -82,7 +82,7 @@ class TileOptMain(xDSLOptMain):
         add("--show-dialects", action="store_true", help="show the dialects, and stop")
 
     def register_all_dialects(self) -> None:
-        """Those of `xdsl-opt`, and this package's where it is not installed."""
+        """Register the dialects of `xdsl-opt`, and this package's where it is not installed."""
         for name, make in everything().all_dialects.items():
             self.ctx.register_dialect(name, make)
 
@@ -95,7 +95,7 @@ class TileOptMain(xDSLOptMain):
         self.available_targets = everything().all_targets | self.available_targets
 
     def register_all_frontends(self) -> None:
-        """Those of `xdsl-opt`, and Tile text."""
+        """Register the frontends of `xdsl-opt`, and Tile text."""
         super().register_all_frontends()
         self.available_frontends["mlir"] = self._parse_mlir
         self.available_frontends["tile"] = self._parse_tile
@@ -177,7 +177,7 @@ class TileOptMain(xDSLOptMain):
         return super().get_input_stream()
 
     def get_input_name(self) -> str:
-        """What the input is called, as text even where the name of the file is none."""
+        """Name of the input, as text even where the file's name is none."""
         return os.fsencode(super().get_input_name()).decode(errors="replace")
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
@@ -221,7 +221,7 @@ class TileOptMain(xDSLOptMain):
 
     @contextmanager
     def _located(self) -> Generator[None]:
-        """A TileError becomes what xDSL's driver handles, with the line that it is about."""
+        """Convert TileErrors to the errors that xDSL's driver handles, with their lines."""
         try:
             yield
         except TileError as e:
@@ -231,7 +231,7 @@ class TileOptMain(xDSLOptMain):
             raise Located(e) from e
 
     def run(self) -> None:
-        """Do what the arguments say; the output file is written when all is done."""
+        """Run the arguments; the output file is written at the end."""
         if self.args.list_passes or self.args.show_dialects:
             print("\n".join(self._listed()))
             return
@@ -269,7 +269,8 @@ class _Buffer(StringIO):
 
 
 def _first_line(factory: Callable[[], type[ModulePass]]) -> str:
-    """The first line of a pass's documentation; nothing if it needs what is not installed."""
+    """First line of a pass's documentation; empty if the pass needs a package that is not
+    installed."""
     try:
         made = factory()
     except ImportError:
@@ -281,7 +282,7 @@ def _first_line(factory: Callable[[], type[ModulePass]]) -> str:
 
 
 def _refuse(message: str) -> NoReturn:
-    """What is wrong on the command line, without the page that argparse shows before it."""
+    """Report an error of the command line, without the page that argparse shows before it."""
     words = message.removeprefix("unrecognized arguments: ").replace(",", " ").split()
     if message.startswith("unrecognized") and all(w in everything().all_passes for w in words):
         message = f"passes are given as -p {','.join(words)}"

@@ -33,14 +33,14 @@ examples:
 """
 
 TOLERANCES = {"bfloat16": 5e-2, "float16": 1e-2, "float32": 1e-4, "float64": 1e-10}
-"""How far --check lets reals be off, as a share of the largest value of the output."""
+"""Tolerances of --check for reals, as shares of the largest value of the output."""
 
 SHOWN = 64
 """The elements up to which a summary shows an output in full."""
 
 
 REPEAT = 5
-"""How often --profile runs if the command line does not say."""
+"""Number of runs of --profile by default."""
 
 
 def parser() -> ArgumentParser:
@@ -118,7 +118,7 @@ def parser() -> ArgumentParser:
 
 
 def list_devices(wanted: str | None) -> None:
-    """Show the devices, with a mark at the one that would be used, and those that cannot be."""
+    """List the devices, with a mark at the default one, and the refused ones."""
     from tiledialect.lowering.runtime.call.launch import format_bytes
     from tiledialect.lowering.runtime.device import measure
     from tiledialect.lowering.runtime.device.devices import choose, remedy, unusable
@@ -141,7 +141,7 @@ def list_devices(wanted: str | None) -> None:
 
 
 def measure_device(wanted: str | None) -> None:
-    """Measure the device that would be used, and say what was found."""
+    """Measure the device that would be used, and print the results."""
     from tiledialect.lowering.runtime.device import measure
     from tiledialect.lowering.runtime.device.devices import choose
 
@@ -200,7 +200,7 @@ def summary(name: str, array: Array) -> str:
 
 
 def check(actual: Mapping[str, Array], expected: Mapping[str, Array]) -> bool:
-    """Say for each output whether it is what it must be; are all?"""
+    """Report for each output whether it matches the expected one; whether all do."""
     verdicts = [_agrees(name, actual[name], expected[name]) for name in expected]
     return all(verdicts)
 
@@ -228,7 +228,7 @@ def _agrees(name: str, actual: Array, expected: Array) -> bool:
 
 
 def fusion_options(text: str) -> dict[str, Any]:
-    """What `Function.with_fusion` takes, of the options of `tile-fuse` as text."""
+    """Arguments of `Function.with_fusion` from the options of `tile-fuse` as text."""
     from xdsl.utils.arg_spec import parse_spec
     from xdsl.utils.exceptions import ArgSpecParseError
 
@@ -246,7 +246,7 @@ def fusion_options(text: str) -> dict[str, Any]:
 
 
 def run(args: Namespace) -> bool:
-    """Do what the command line says; did every check pass?"""
+    """Run the command line; whether every check passed."""
     if args.list_devices:
         list_devices(args.device)
         return True
@@ -271,7 +271,7 @@ def run(args: Namespace) -> bool:
 
 
 def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, str]]:
-    """What the command line runs: a function or its gradient, its inputs, and outputs' paths."""
+    """Function or gradient of the command line, with its inputs and the outputs' paths."""
     from pathlib import Path
 
     check_standard_input(args.file, dict(spec.split("=", 1) for spec in args.input if "=" in spec))
@@ -303,7 +303,7 @@ def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, st
 
 
 def show(args: Namespace, function: td.Function, inputs: Mapping[str, Any]) -> bool:
-    """Print what is asked for of a compiled function; is there anything?"""
+    """Print the requested parts of a compiled function; whether any were."""
     if args.fuse is not None:
         function = function.with_fusion(**fusion_options(args.fuse))
     if args.print_schedules:

@@ -1,4 +1,4 @@
-"""Which calls are alike: what is kept of one serves the others."""
+"""Keys of calls; calls of one key share kept results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def signature_of(arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """What a call of arrays depends on."""
+    """Key of a call with these arrays."""
     return tuple(part for a in arrays for part in (a.shape, a.dtype))
 
 

@@ -1,4 +1,4 @@
-"""What crosses the front door: errors with the source text, without the compiler's own frames."""
+"""Errors at the front door: with the source text, without the compiler's own frames."""
 
 from __future__ import annotations
 

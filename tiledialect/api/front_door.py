@@ -74,7 +74,7 @@ def compile(
 
 
 def _set_precision(module: ModuleOp, precision: str) -> None:
-    """Say in a module as what factors of f32 may be multiplied."""
+    """Set a module's precision for the factors of products of f32."""
     from tiledialect.schedule.search.tensor_cores import PRECISIONS
 
     if precision not in PRECISIONS:

@@ -74,7 +74,7 @@ class Function:
         for step in gradients:
             inputs, outputs = step.signature(inputs, outputs)
         self.name: str = name + "_gradient" * len(gradients)
-        """What the function is called."""
+        """Name of the function."""
         self.inputs: tuple[str, ...] = inputs
         """The inputs' names, in order."""
         self._outputs = outputs
@@ -86,19 +86,19 @@ class Function:
         self._calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
         self._device_calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
         self._last: Plan | None = None
-        """Of the last call, or of what was last compiled."""
+        """Plan of the last call, or of the last compilation."""
         self._warned: set[str] = set()
 
     @cached_property
     def device(self) -> Device:
-        """Where NumPy arrays are worked on."""
+        """Device that computes on NumPy arrays."""
         from tiledialect.lowering.runtime.device.devices import choose
 
         return choose(self._wanted_device)
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The names of what a call gives, in order.
+        """Names of a call's outputs, in order.
 
         Where calls alone say which inputs hold integers, by which there is no gradient, these are
         the names of what the last one gave.
@@ -116,7 +116,7 @@ class Function:
         return f"<Function {self.name} ({inputs}) -> ({', '.join(self.outputs)})>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the header, and the program as Tile text."""
+        """Header and Tile text for notebooks."""
         try:
             text = self.tile
         except TileError as error:
@@ -124,7 +124,7 @@ class Function:
         return f"<code>{html.escape(repr(self)[1:-1])}</code><pre>{html.escape(text)}</pre>"
 
     def saved(self) -> Saved:
-        """The program, and where it runs: what is compiled stays here."""
+        """Program and device as data, without the compiled programs."""
         from tiledialect.api.pickling import Saved
 
         device = self._wanted_device
@@ -137,7 +137,7 @@ class Function:
         return restored, (self.saved(),)
 
     def _check_tensors(self, what: str) -> None:
-        """Refuse what is made of functions of tensors alone."""
+        """Refuse an operation that only functions of tensors have."""
         if self._is_lowered:
             from tiledialect.ir.host_functions import needs_tensors
 
@@ -330,7 +330,7 @@ class Function:
         return Calls(plan, lambda arrays: kind(*run(arrays)))
 
     def _kind(self, plan: Plan) -> Callable[..., Any] | None:
-        """What a call gives its outputs as; None: the only one as it is."""
+        """Named tuple of a call's outputs; None for a single output, given as it is."""
         names = self._given(plan.output_names)
         return result_type(self.name, names) if len(names) > 1 else None
 
@@ -392,7 +392,7 @@ class Function:
                 one.result()
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
-        """Say what may surprise, each thing once for all shapes."""
+        """Warn of each text once for all shapes."""
         from tiledialect.passes.diagnostics.value_warnings import warn
 
         fresh = [text for text in warnings if text not in self._warned]
@@ -400,7 +400,7 @@ class Function:
         warn(fresh)
 
     def _types_or_last(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
-        """The types of inputs; without any those of the last call, else the declared ones."""
+        """Types of inputs; without any, of the last call, else the declared ones."""
         return self.types(args, named) if args or named else self._known()
 
     def _known(self) -> Types:
@@ -409,7 +409,7 @@ class Function:
 
     @front_door
     def tuned(self, *args: Any, **named: Any) -> Function:
-        """This function with the schedules that were the fastest on these inputs, host arrays.
+        """Copy with the schedules that were the fastest on these inputs, host arrays.
 
         Without ``tune`` it is the function itself. A call does the same by itself.
         """
@@ -456,9 +456,8 @@ class Function:
 
     @front_door
     def explanation(self, *args: Any, **named: Any) -> str:
-        """Why the kernels for these inputs are as they are: what was split and what fused, and
-        which schedules the cost model weighed against one another for the device; inputs as for
-        ``opencl``.
+        """Reasons for the kernels of these inputs: the splits, the fusion, and the schedules that
+        the cost model weighed against one another for the device; inputs as for ``opencl``.
 
         docs/schedule-choice.md says how to read it.
         """
@@ -471,7 +470,7 @@ class Function:
 
     @front_door
     def with_schedules(self, schedules: Mapping[str, str] | Path) -> Function:
-        """This function with other schedules for some kernels, for all shapes that they fit.
+        """Copy with other schedules for some kernels, for all shapes that they fit.
 
         Args:
             schedules: the text of a schedule for each kernel, by what it computes, as
@@ -500,7 +499,7 @@ class Function:
         beside: bool | None = None,
         apart: str | Iterable[str] = (),
     ) -> Function:
-        """This function with others of its ops in one kernel than the cost model would choose.
+        """Copy with other ops in one kernel than the cost model would choose.
 
         The arguments are the options of ``tile-fuse``, see docs/fusion.md: a flag that is False
         keeps kernels apart, one that is True merges whatever can be; ``apart`` names what is

@@ -1,4 +1,4 @@
-"""What a compiled function takes: names, numbers and types for what its users give."""
+"""Inputs of a compiled function: names, numbers and types for the user's values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 Types: TypeAlias = "tuple[TensorType[Attribute], ...]"
 
 KEPT = 64
-"""For how many combinations of shapes and element types (and queues) a function stays ready."""
+"""Number of combinations of shapes and element types (and queues) for which a function stays
+ready."""
 
 
 class _Missing:
@@ -64,7 +65,7 @@ class Inputs:
         self.name = name
         self.names = names
         self.count = len(function.function_type.inputs)
-        """How many are no cotangents."""
+        """Number of inputs before the cotangents."""
         self.function = function
         self.gradients = gradients
         self.source = source
@@ -155,7 +156,7 @@ class Inputs:
     # -- arrays and types ----------------------------------------------------------------------
 
     def arrays(self, values: Sequence[Any]) -> list[Any]:
-        """What is given for all inputs as arrays.
+        """Convert the values of all inputs to arrays.
 
         Python's numbers, alone or in lists, get the types of what they meet. Cotangents get those
         of their outputs: numbers are repeated, reals of another width converted, and those that are
@@ -204,7 +205,7 @@ class Inputs:
         return any(c.shape == () or {c.dtype} != reals for c in arrays[self.count :])
 
     def _left_out(self, values: Sequence[Any], types: Types) -> dict[int, int]:
-        """What stands for the cotangents that are not given; a TileError if one must be.
+        """Numbers in place of the cotangents that are not given; a TileError if one must be.
 
         One that is None is 0, and so are those beside one that is given. Where none is, those of
         reals without axes are 1, and the others 0 beside them.

@@ -1,4 +1,4 @@
-"""Programs from what users name: Tile text, files, modules."""
+"""Programs from their sources: Tile text, files, modules."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Source:
         return sourced(self.text, given_constants(self.module))
 
     def symbol(self, name: str | None) -> str | None:
-        """The symbol of the function ``name``: of one without, it is made of what it is called."""
+        """Symbol of the function ``name``, which has another one where it has no name of its
+        own."""
         symbols = {op.sym_name.data for op in self.module.ops if isinstance(op, func.FuncOp)}
         called = to_ir.default_symbol(name)
         return called if name is not None and name not in symbols and called in symbols else name

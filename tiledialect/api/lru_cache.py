@@ -1,4 +1,4 @@
-"""What was used last."""
+"""Cache of the most recently used values."""
 
 from __future__ import annotations
 

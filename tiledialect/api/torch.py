@@ -190,7 +190,7 @@ _functions: WeakValueDictionary[str, Function] = WeakValueDictionary()
 
 
 def _text_of(f: Function) -> str:
-    """All that makes ``f``, so that a graph that was exported holds what it calls."""
+    """Text of ``f`` as data, so that an exported graph holds the function that it calls."""
     text = to_json(f.saved())
     _functions[text] = f
     return text
@@ -220,7 +220,7 @@ _gradients: WeakKeyDictionary[Function, dict[tuple[str, ...], tuple[Function, st
 
 
 def _gradient_text(program: str, wrt: tuple[str, ...]) -> str:
-    """The text of a program's gradient, which is made once: with it goes what is compiled."""
+    """Text of a program's gradient, made once and kept with its compiled programs."""
     f = _function_of(program)
     known = _gradients.setdefault(f, {})
     if wrt not in known:
@@ -238,7 +238,7 @@ def _all_tensors(values: Iterable[Any]) -> bool:
 
 @front_door
 def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list[Tensor]:
-    """The inputs as tensors: those that are given, and ones made of what else ``f`` takes."""
+    """Inputs as tensors: those given, the rest converted from arrays and numbers."""
     from tiledialect.lowering.runtime.call.arrays import as_array
 
     values = f.bind(args, named)
@@ -271,7 +271,7 @@ def _like(t: TensorType[Attribute]) -> Tensor:
 
 
 def _made(name: str, value: Any, dtype: np.dtype[Any]) -> Tensor:
-    """A tensor of what is none; of a cotangent that is missing, 1."""
+    """Convert a value to a tensor; a missing cotangent is 1."""
     from tiledialect.lowering.runtime.call.arrays import as_array
 
     array = np.ones((), dtype) if value is MISSING else as_array(name, value, dtype)

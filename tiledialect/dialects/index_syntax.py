@@ -35,7 +35,7 @@ from tiledialect.index.integer import (
 T = TypeVar("T")
 
 NameParser = Callable[[], str | None]
-"""Parses what stands for a variable besides a plain name, if that comes next."""
+"""Parser of a form that stands for a variable besides a plain name, if one comes next."""
 
 _EXTREMA = {"min": minimum, "max": maximum}
 _WORDS = ("floordiv", "mod", "and", "or", "not", "true", "false", *_EXTREMA)

@@ -21,7 +21,7 @@ def print_operands_and_type(printer: Printer, op: Operation) -> None:
 def parse_operands_and_type(
     parser: Parser,
 ) -> tuple[list[SSAValue], list[Attribute], dict[str, Attribute]]:
-    """Parse what `print_operands_and_type` prints: operands, result types, attributes."""
+    """Parse the form that `print_operands_and_type` prints: operands, result types, attributes."""
     position = parser.pos
     unresolved = parser.parse_optional_undelimited_comma_separated_list(
         parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand

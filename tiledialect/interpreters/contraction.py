@@ -1,4 +1,4 @@
-"""What a contraction means: visit its points, combine, aggregate."""
+"""Meaning of a contraction: visit its points, combine, aggregate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tiledialect.index.expr import Constraint, IndexExpr
 Array = npt.NDArray[Any]
 
 POINTS_AT_ONCE = 1 << 21
-"""About how many points are held in memory at a time."""
+"""Number of points held in memory at a time, about."""
 
 
 def _combine(op: ContractionOp, arrays: Sequence[Array]) -> Array:

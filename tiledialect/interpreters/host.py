@@ -36,7 +36,7 @@ class Host:
         self.numbers: dict[SSAValue, Array] = {}
 
     def run(self, function: func.FuncOp) -> list[Buffer]:
-        """What the function returns."""
+        """Run a function; the buffers that it returns."""
         for op in function.body.block.ops:
             if isinstance(op, func.ReturnOp):
                 return [self.dense(op, v) for v in op.operands]
@@ -106,7 +106,7 @@ class Host:
         self.buffers[op.results[0]] = self.buffer(op, op.operands[0])
 
     def nothing(self, op: Operation) -> None:
-        """Do nothing: each op is done before the next begins."""
+        """Do nothing: each op ends before the next begins."""
 
     def part(self, op: memref.ViewOp) -> None:
         """A part of an array of bytes, in which nothing of this type is written yet."""

@@ -23,7 +23,7 @@ def round_tf32(x: Array) -> Array:
 
 
 ROUND: dict[str, Callable[[Array], Array]] = {"tf32": round_tf32}
-"""How an instruction rounds the elements of the types that only instructions have."""
+"""Rounding of the element types that only instructions have."""
 
 
 def execute(

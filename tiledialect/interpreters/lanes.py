@@ -40,7 +40,7 @@ def dtype_of(t: Attribute) -> np.dtype[Any]:
 
 
 def along_lanes(a: Array, rank: int) -> Array:
-    """Values beside vectors, if ``rank`` is that of vectors."""
+    """Broadcast values along the lanes of vectors, if ``rank`` is one of vectors."""
     return a if a.ndim == rank else a[:, None]
 
 

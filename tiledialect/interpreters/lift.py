@@ -38,14 +38,14 @@ Value: TypeAlias = "Any | tuple[Value, ...]"
 
 
 def each(function: Callable[..., Any], *trees: Value) -> Value:
-    """The function applied to what the tuples hold, place by place."""
+    """Apply the function to the components of tuples, one by one."""
     if isinstance(trees[0], tuple):
         return tuple(each(function, *parts) for parts in zip(*trees, strict=True))
     return function(*trees)
 
 
 def length(array: Value) -> int:
-    """How many elements an array has."""
+    """Number of elements of an array."""
     return length(array[0]) if isinstance(array, tuple) else len(array)
 
 
@@ -162,7 +162,7 @@ def scatter(op: layout.ScatterOp, array: Array) -> Array:
 
 
 def mapped(op: layout.GatherOp | layout.ScatterOp, size: int) -> list[int]:
-    """What the index map gives for the indices of an array."""
+    """Images of the indices of an array under the index map."""
     fault = op.map.data.fault(size, permutes=op.PERMUTES)
     if fault is not None:
         raise TileError.at(op, f"{op.pattern()}({op.map.data}) {fault}")
@@ -181,7 +181,7 @@ LAYOUT: dict[type[Operation], Callable[[Any, Array], Array]] = {
     layout.AsVectorOp: as_vector,
     layout.AsScalarOp: as_scalar,
 }
-"""What the ops on one array do with an array of numbers; of tuples, with that of each component."""
+"""Effects of the ops of one array on an array of numbers; on tuples, on each component."""
 
 
 class LiftFunctions(InterpreterFunctions):
@@ -218,7 +218,7 @@ class LiftFunctions(InterpreterFunctions):
     # -- functions -------------------------------------------------------------------------
 
     def call(self, interpreter: Interpreter, op: FunctionOp, *args: Value) -> Value:
-        """What the op's function gives."""
+        """Call the op's function."""
         (found,) = interpreter.run_ssacfg_region(op.body, args, op.name)
         return found
 
@@ -226,13 +226,13 @@ class LiftFunctions(InterpreterFunctions):
     def run_yield(
         self, interpreter: Interpreter, op: YieldOp, args: PythonValues
     ) -> tuple[TerminatorValue, PythonValues]:
-        """What a function gives."""
+        """Return the result of a function."""
         return ReturnedValues(args), ()
 
     def run_map(
         self, interpreter: Interpreter, op: maps.MapBase, args: PythonValues
     ) -> PythonValues:
-        """The function on every element; by whom makes no difference."""
+        """Apply the function to every element; the mapping to work-items makes no difference."""
         array = each(partial(slide, op), args[0]) if isinstance(op, maps.MapSeqSlideOp) else args[0]
         found = [self.call(interpreter, op, part) for part in elements(array)]
         return (stacked(found, [length(array)], op.yielded.type),)
@@ -250,7 +250,7 @@ class LiftFunctions(InterpreterFunctions):
     def run_iterate(
         self, interpreter: Interpreter, op: reductions.IterateOp, args: PythonValues
     ) -> PythonValues:
-        """The function on what it gave before."""
+        """Apply the function to its own result, so many times."""
         (value,) = args
         steps = list(op.steps())
         if not steps:

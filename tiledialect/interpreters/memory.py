@@ -1,4 +1,4 @@
-"""Memory of a kernel: which accesses are right is checked, and what they give."""
+"""Memory of a kernel: checked accesses and their results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 
 class RunError(Exception):
-    """What a kernel does that it must not."""
+    """Forbidden access or step of a kernel."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Memory:
     written: Array
     """Whether each element was ever written."""
     copy: Array
-    """Which copy each work-item uses."""
+    """Copy that each work-item uses."""
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
@@ -50,7 +50,8 @@ class Memory:
     # -- accesses --------------------------------------------------------------------------
 
     def load(self, place: Sequence[Array], active: Array, lanes: int | None) -> Array:
-        """What active work-items find at a place, or in so many neighbours from there; else 0.
+        """Load the elements of active work-items at a place, or so many neighbours from there; else
+        0.
 
         Raises:
             RunError: the place is outside, or nothing was written there.
@@ -65,7 +66,7 @@ class Memory:
         return result
 
     def store(self, place: Sequence[Array], active: Array, values: Array) -> None:
-        """Write what active work-items have at their places, or from there on.
+        """Store the values of active work-items at their places, or from there on.
 
         Raises:
             RunError: the place is outside, or two work-items write different values there.

@@ -1,4 +1,4 @@
-"""The reference semantics of kernels: nests, and what they are lowered to, in NumPy.
+"""Reference semantics of kernels, as nests and at the kernel level, in NumPy.
 
 All work-items of the grid run at the same time, op by op, so barriers do nothing, and a pass that
 is right changes no result. The value of an op is an array over the work-items; where a branch or
@@ -97,19 +97,19 @@ def holds(condition: Condition, values: Sequence[Array]) -> Array:
 
 @dataclass(frozen=True)
 class Launch:
-    """How many work-groups and how many work-items in each, along x, y and z."""
+    """Numbers of work-groups and of work-items in each, along x, y and z."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
 
     @property
     def groups(self) -> int:
-        """How many work-groups there are."""
+        """Number of work-groups."""
         return prod(self.grid)
 
     @property
     def items(self) -> int:
-        """How many work-items there are."""
+        """Number of work-items."""
         return self.groups * prod(self.block)
 
     def number(self, role: Role, axis: str) -> Array:
@@ -120,7 +120,7 @@ class Launch:
         return number // prod(sizes[: "xyz".index(axis)]) % self.size(role, axis)
 
     def size(self, role: Role, axis: str) -> int:
-        """How many there are along an axis."""
+        """Number of work-groups or work-items along an axis."""
         return (self.grid if role is Role.GROUP else self.block)["xyz".index(axis)]
 
 
@@ -144,7 +144,7 @@ class Kernel:
         """The copies under way, by the groups that are waited for; the last is not ended yet."""
 
     def run(self, block: Block) -> list[Array]:
-        """Run the ops of a block; what its terminator gives."""
+        """Run the ops of a block; the operands of its terminator."""
         for op in block.ops:
             if isinstance(op, scf.YieldOp):
                 return [self.values[v] for v in op.operands]
@@ -172,14 +172,14 @@ class Kernel:
             return [evaluate(e, values) for e in attr.data]
 
     def condition(self, op: IndexedOp, attr: ConditionAttr | None) -> Array:
-        """Where an op's condition holds."""
+        """Work-items for which an op's condition holds."""
         if attr is None:
             return np.ones(1, np.bool_)
         with np.errstate(all="ignore"):
             return holds(attr.data, [self.values[v] for v in op.indices])
 
     def allocate(self, op: Operation) -> None:
-        """Memory of the kernel's own; what was in it before is lost."""
+        """Allocate memory of the kernel's own; its previous content is lost."""
         (result,) = op.results
         t = result.type
         assert isinstance(t, MemRefType)
@@ -210,7 +210,7 @@ class Kernel:
                 self.run(op.block)
 
     def step_of(self, op: ForOp) -> Array:
-        """Which step of a parallel loop each work-item runs: outer loops of an axis are slower."""
+        """Step of a parallel loop that each work-item runs: outer loops of an axis are slower."""
         role = op.role.data
         if op.extent is None:
             return self.launch.number(role.role, role.axis)
@@ -329,7 +329,7 @@ class Kernel:
             self.values[value] = register
 
     def copy(self, op: CopyOp) -> None:
-        """A copy that begins: what it moves is there after a wait."""
+        """Begin a copy: its elements are there after a wait."""
         lanes = op.lanes.value.data
         place, target = ([self.values[v]] for v in (op.source_index, op.target_index))
         inside = True if op.inside is None else self.values[op.inside]
@@ -339,14 +339,14 @@ class Kernel:
         self.groups[-1].append(lambda: memory.store(target, active, values))
 
     def prefetch(self, op: PrefetchOp) -> None:
-        """It changes no value."""
+        """Prefetch: no value changes."""
 
     def commit(self, op: CommitOp) -> None:
         """The end of a group of copies."""
         self.groups.append([])
 
     def wait(self, op: WaitOp) -> None:
-        """The copies are there but those of the last groups."""
+        """Finish the copies of all groups but the last ones."""
         # The one that is being filled is none of them.
         done = max(len(self.groups) - 1 - op.groups.value.data, 0)
         for group in self.groups[:done]:
@@ -366,7 +366,7 @@ class Kernel:
         self.values[op.result] = group * self.launch.size(Role.LOCAL, axis) + item
 
     def number_of_groups(self, op: gpu.GridDimOp) -> None:
-        """How many work-groups there are."""
+        """Number of work-groups."""
         size = self.launch.size(Role.GROUP, str(op.dimension.data))
         self.values[op.result] = np.array([size], np.int64)
 
@@ -386,7 +386,7 @@ def _where(condition: Array, yes: Array, no: Array) -> Array:
 
 
 def _name(op: Operation) -> str:
-    """What the memory of an access is called."""
+    """Name of the memory of an access."""
     names = (v.name_hint for v in op.operands if isinstance(v.type, MemRefType))
     return "".join(f" of %{name}" for name in names if name)
 
@@ -424,7 +424,7 @@ OPS: dict[type[Operation], Callable[[Kernel, Any], None]] = {
     gpu.BarrierOp: _nothing,
     gpu.ReturnOp: _nothing,
 }
-"""What each op does that is no function of values alone."""
+"""Effects of the ops that are no functions of values alone."""
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ FUNCTIONS: dict[type[Operation], Callable[..., Any]] = {
     math.TanhOp: np.tanh,
     math.TruncOp: np.trunc,
 }
-"""What each op computes of arrays of its operands' types."""
+"""Functions of the ops on arrays of their operands' types."""
 
 COMPARISONS: dict[str, Callable[..., Any]] = {
     "eq": np.equal,
@@ -198,7 +198,7 @@ def operand(value: Any, t: Attribute) -> Array:
 
 
 def result(value: Any, t: Attribute) -> Any:
-    """What was computed, as a value of type ``t``."""
+    """Convert a result to a value of type ``t``."""
     if isinstance(t, IndexType):
         return int(value)
     converted = convert(np.asarray(value), _element(t))

@@ -1,4 +1,4 @@
-"""What a scan means: one element after another, block by block."""
+"""Meaning of a scan: one element after another, block by block."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AGGREGATE: dict[Aggregation, np.ufunc] = {
     Aggregation.max: np.maximum,
     Aggregation.min: np.minimum,
 }
-"""How a value joins the aggregate so far."""
+"""Functions that join a value with the aggregate so far."""
 
 
 def scan(op: ScanOp, array: Array, start: Array | None = None, keys: Array | None = None) -> Array:

@@ -217,7 +217,7 @@ class TileFunctions(InterpreterFunctions):
     def run_custom_gradient(
         self, interpreter: Interpreter, op: CustomGradientOp, args: PythonValues
     ) -> PythonValues:
-        """The value; what its gradient is makes no difference."""
+        """The value; the gradient makes no difference."""
         return (numeric.convert(args[0], _element_type(op.result)),)
 
     # -- kernel ----------------------------------------------------------------------------
@@ -226,7 +226,7 @@ class TileFunctions(InterpreterFunctions):
     def run_kernel(
         self, interpreter: Interpreter, op: KernelOp, args: PythonValues
     ) -> PythonValues:
-        """What the body does; how it is scheduled makes no difference."""
+        """Run the body; the schedule makes no difference."""
         return interpreter.run_ssacfg_region(op.body, args, op.name)
 
     @impl_terminator(YieldOp)
@@ -246,7 +246,7 @@ register_impls(TileFunctions)
 
 @register_impls
 class TensorFunctions(InterpreterFunctions):
-    """The upstream ops on tensors that stand between those of the dialects."""
+    """Upstream ops on tensors that stand between the dialects' ops."""
 
     @impl(tensor.DimOp)
     def run_dim(

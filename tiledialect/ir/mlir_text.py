@@ -84,7 +84,7 @@ _PLAINER = {
     "Could not parse entire input!": "expected an op",
     " in block definition": "expected an op or `}`",
 }
-"""What xDSL says, and what it means."""
+"""Messages of xDSL, and plainer ones."""
 
 
 class _Lexer(MLIRLexer):
@@ -137,7 +137,7 @@ class _PlacingParser(Parser):
         return SourceSpan(self._text.content, line, column, self._text.name, max(1, end - start))
 
     def here(self) -> SourceSpan:
-        """Where the parser has come to: what it has taken last."""
+        """Location of the last token that the parser took."""
         return self._source(self._taken.start, self._taken.end)
 
     def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
@@ -145,7 +145,7 @@ class _PlacingParser(Parser):
         return super()._consume_token(expected_kind)
 
     def diagnosis(self, error: ParseError) -> tuple[str, SourceSpan]:
-        """What the parser complains of, and where."""
+        """Message and location of a parse error."""
         span, message = error.span, error.msg
         if "closing string literal" in message:
             message = "this string has no end"

@@ -23,7 +23,7 @@ def ops_in(outer: Operation | Block) -> list[Operation]:
 
 
 def ops_of(outer: Operation | Block, *kinds: type[Op]) -> list[Op]:
-    """Those of some kinds."""
+    """Ops of some kinds in a region, in order."""
     found = ops_in(outer)
     # Few types are asked about, in the place of all ops.
     wanted = {kind for kind in set(map(type, found)) if issubclass(kind, kinds)}
@@ -31,7 +31,7 @@ def ops_of(outer: Operation | Block, *kinds: type[Op]) -> list[Op]:
 
 
 def outer_operands(op: Operation) -> Iterator[SSAValue]:
-    """The values that the op and those in its regions use and that come from outside of it."""
+    """Values from outside of an op that it and the ops in its regions use."""
     yield from op.operands
     if not op.regions or op.has_trait(IsolatedFromAbove):
         return

@@ -20,7 +20,8 @@ from tiledialect.ir.ops_in import has_one_block, ops_of
 
 
 def miscounted(name: str, inputs: Sequence[str], given: int, missing: Sequence[str] = ()) -> str:
-    """That a function is not given as many inputs as it takes, and which of them are missing."""
+    """Message that a function is given another number of inputs than it takes, with the missing
+    ones."""
     names = f" ({', '.join(inputs)})" if inputs else ""
     takes = f"{count(len(inputs), 'input', 'inputs')}{names}"
     text = f"{name} takes {takes}, but {count(given, 'was', 'were')} given"
@@ -89,7 +90,7 @@ def check_tensors(function: func.FuncOp) -> None:
 
 
 def argument_names(function: func.FuncOp) -> list[str]:
-    """What the user calls the inputs."""
+    """Names of the inputs for the user."""
     return _names(function.arg_attrs, [arg.name_hint for arg in function.body.block.args], "arg")
 
 
@@ -105,7 +106,7 @@ def argument_dims(function: func.FuncOp) -> list[tuple[str, ...] | None]:
 
 
 def result_names(function: func.FuncOp) -> list[str]:
-    """What the user calls the outputs."""
+    """Names of the outputs for the user."""
     returned = function.body.block.last_op
     assert returned is not None
     return _names(function.res_attrs, [v.name_hint for v in returned.operands], "res")
@@ -121,7 +122,7 @@ def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind
 
 
 TILE_TYPES = {et.type_name(t): name for name, t in et.CONCRETE.items()}
-"""The names that element types have in IR, by those that Tile has for them."""
+"""Names of element types in IR, by Tile's names."""
 
 
 def type_text(t: Attribute) -> str:

@@ -1,4 +1,4 @@
-"""What the ops that compute sizes from sizes do, wherever the sizes are known."""
+"""Arithmetic of the ops on sizes, wherever the sizes are known."""
 
 from __future__ import annotations
 

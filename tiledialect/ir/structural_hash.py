@@ -1,4 +1,4 @@
-"""Which kernels are alike: the same but for the names of their values."""
+"""Structural hash: kernels alike but for the names of their values have the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a module says of its device: the entries of its DLTI target spec."""
+"""A module's description of its device: the entries of its DLTI target spec."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ SIMULATOR = "simulator"
 """The entry `type` of a simulator."""
 
 RATES = ("bandwidth", "arithmetic", "launch", "kept")
-"""The entries that say how fast a device is; those that a module's own spec gives hold."""
+"""Entries with the rates of a device; the rates in a module's own spec take precedence."""
 
 
 def precision_of(module: ModuleOp) -> str:
-    """As what the factors of sums of f32 may be multiplied."""
+    """Precision of the factors of sums of f32."""
     given = module.attributes.get(PRECISION)
     return given.data if isinstance(given, StringAttr) else "f32"
 

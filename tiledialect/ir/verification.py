@@ -21,7 +21,8 @@ Ops of the tile dialect compute in order there too: folding and canonicalization
 
 
 def verify(module: ModuleOp) -> None:
-    """Raise a TileError at the first op that is malformed, or that uses what does not reach it."""
+    """Raise a TileError at the first op that is malformed, or that uses a value which does not
+    reach it."""
     check_structure(module)
     try:
         module.verify()
@@ -33,7 +34,7 @@ def verify(module: ModuleOp) -> None:
 
 
 def explain(error: Exception, task: str) -> str:
-    """What an exception says that a dialect, of whatever origin, raised for what the user wrote."""
+    """Message of an exception that a dialect, of whatever origin, raised for the user's input."""
     if isinstance(error, TileError):
         return error.message
     message = " ".join(map(str, error.args))

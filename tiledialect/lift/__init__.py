@@ -130,7 +130,7 @@ def check(
     seed: int = 0,
     programs: Sequence[Program | ModuleOp] = (),
 ) -> int:
-    """Try a rewrite rule on programs at random; how many it was applied to.
+    """Try a rewrite rule on programs at random; the number of programs to which it was applied.
 
     The programs are made of the rule's pattern. Their results before and after are compared by the
     reference semantics, for small integers as inputs. ``programs`` are tried, too, with small sizes

@@ -1,4 +1,4 @@
-"""The patterns that lay out arrays, and the index functions of those that reorder."""
+"""Patterns that lay out arrays, and index functions for the reordering ones."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def reduce_seq_unroll(function: AnyFunction, initial: Any) -> Function:
 
 
 def iterate(count: AnySize, function: AnyFunction) -> Function:
-    """Applies a function ``count`` times, each time to what it gave before.
+    """Applies a function ``count`` times, each time to its last result.
 
     Example: ``x >> lift.iterate(3, lift.map(lambda a: 2 * a))``
     """
@@ -389,7 +389,7 @@ def _memory(kind: type[LiftOp], what: AnyFunction | Value) -> Any:
 
 
 def to_global(what: AnyFunction | Value) -> Any:
-    """Keeps a value, or what a function gives, in global memory.
+    """Keeps a value, or a function's result, in global memory.
 
     Example: ``x >> lift.to_global(lift.map_glb(lift.neg))``
     """
@@ -397,7 +397,7 @@ def to_global(what: AnyFunction | Value) -> Any:
 
 
 def to_local(what: AnyFunction | Value) -> Any:
-    """Keeps a value, or what a function gives, in local memory.
+    """Keeps a value, or a function's result, in local memory.
 
     Example: ``A >> lift.map_wrg(lift.to_local(lift.map_lcl(lift.neg)))``
     """
@@ -405,7 +405,7 @@ def to_local(what: AnyFunction | Value) -> Any:
 
 
 def to_private(what: AnyFunction | Value) -> Any:
-    """Keeps a value, or what a function gives, in private memory.
+    """Keeps a value, or a function's result, in private memory.
 
     Example: ``A >> lift.map_glb(lift.to_private(lift.map_seq(lift.neg)))``
     """

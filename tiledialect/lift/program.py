@@ -74,7 +74,7 @@ class Program(Function):
         self.__doc__ = function.__doc__
 
     def __call__(self, *args: Any) -> Value:
-        """What the program gives for values of another program."""
+        """Apply the program to values of another program."""
         if not all(isinstance(a, Value) for a in args):
             raise TileError(
                 f"compile {self.name} to call it with arrays: td.compile({self.name})(…)", place()
@@ -123,7 +123,7 @@ def fun(*types_and_function: Any) -> Any:
 
 
 def _parameters(name: str, function: Callable[..., Any], where: SourceSpan | None) -> Sequence[str]:
-    """What the inputs of a program are called: parameters without a default."""
+    """Names of a program's inputs: parameters without a default."""
     if isinstance(function, Function) and function.parameters:
         return function.parameters
     try:

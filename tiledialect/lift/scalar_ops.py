@@ -76,7 +76,7 @@ COMPARISONS = {
 """The predicates for reals and for integers."""
 
 REAL_ONLY = REALS.keys() - INTEGERS.keys() - {"neg"}
-"""What is computed in reals, whatever it is given."""
+"""Functions that are computed in reals, whatever the operands."""
 
 
 def meeting_type(name: str, types: Sequence[Attribute], where: SourceSpan | None) -> Attribute:
@@ -158,7 +158,8 @@ def _first_real(t: Attribute | None) -> Attribute:
 
 
 def conversion(source: Attribute, target: Attribute) -> Callable[[SSAValue], Operation] | None:
-    """What makes the op that converts a number from one type to another, if they are numbers."""
+    """Constructor of the op that converts a number from one type to another; None if they are no
+    numbers."""
     if not (is_number(source) and is_number(target)):
         return None
     if IndexType() in (source, target):

@@ -20,7 +20,7 @@ from tiledialect import errors
 from tiledialect.errors import SourceSpan, TileError
 
 _OURS = tuple(dirname(module.__file__ or "") for module in (errors, xdsl))
-"""The folders of what the user's code calls, or is called by."""
+"""Folders of frames that are not the user's: this package and xDSL."""
 
 
 _placed: ContextVar[bool] = ContextVar("placed", default=True)
@@ -28,7 +28,7 @@ _placed: ContextVar[bool] = ContextVar("placed", default=True)
 
 @contextmanager
 def unplaced() -> Generator[None]:
-    """Where patterns are applied by this package itself: no place is the user's."""
+    """Scope in which this package itself applies patterns: no location is the user's."""
     token = _placed.set(False)
     try:
         yield
@@ -37,7 +37,7 @@ def unplaced() -> Generator[None]:
 
 
 def place() -> SourceSpan | None:
-    """Where the user's code is that calls this package; None if nowhere."""
+    """Location of the user's code that calls this package; None if there is none."""
     if not _placed.get():
         return None
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]

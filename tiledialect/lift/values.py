@@ -70,7 +70,7 @@ class Value:
 
     @property
     def size(self) -> Size:
-        """How many elements an array has."""
+        """Number of elements of an array."""
         return leading(self.array_type("size"))
 
     def array_type(self, what: str) -> TensorType[Attribute]:
