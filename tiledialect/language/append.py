@@ -19,7 +19,7 @@ from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
 from .parser import LARGEST_INTEGER
 
 Value: TypeAlias = int | SSAValue
-"""What a name or an expression stands for: a dimension or a tensor."""
+"""Value of a name or an expression: a dimension or a tensor."""
 Size: TypeAlias = int | SSAValue
 """A value that is a dimension: a literal, or of type `index`."""
 
@@ -42,7 +42,7 @@ class Appender:
         self.filename = StringAttr(filename)
         self.constants: dict[int, SSAValue] = {}
         self.place: SourceSpan | None = None
-        """Where everything comes from, if not from the text of its own statement."""
+        """Location of all ops, if it is not in the text of their own statement."""
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
@@ -60,7 +60,7 @@ class Appender:
         self.place = outer
 
     def add(self, op: Operation, span: SourceSpan) -> SSAValue:
-        """Append an op that stands for what is at ``span``; the value is its first result."""
+        """Append an op for the text at ``span``; the value is its first result."""
         self.locate(op, span)
         leave_open(op)
         self.block.add_op(op)
@@ -72,7 +72,7 @@ class Appender:
         op.location = FileLineColLoc(self.filename, IntAttr(span.line), IntAttr(span.column))
 
     def make(self, make: Callable[[], Operation], span: SourceSpan) -> SSAValue:
-        """Append the op that ``make`` makes; what it refuses is an error at ``span``."""
+        """Append the op that ``make`` builds; its refusals are errors at ``span``."""
         try:
             return self.add(make(), span)
         except VerifyException as error:

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Node:
-    """Anything that stands somewhere in a source text."""
+    """Node with a place in a source text."""
 
     span: SourceSpan
 

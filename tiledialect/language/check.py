@@ -14,13 +14,13 @@ from .syntax_hints import INSTEAD, NUMBERS
 
 @dataclass(frozen=True)
 class Kind:
-    """What a name or an expression stands for."""
+    """Kind of value of a name or an expression."""
 
     noun: str
     rank: int | None = None
-    """How many dimensions a tensor, or what a random number step draws, has, where known."""
+    """Number of dimensions of a tensor, or of a random number step's draw, where known."""
     elements: tuple[Kind, ...] = ()
-    """What a tuple is made of."""
+    """Kinds of a tuple's elements."""
 
     def __str__(self) -> str:
         return self.noun
@@ -37,14 +37,14 @@ def tensor(rank: int | None) -> Kind:
 
 
 MATRIX_FUNCTIONS = {"builtin_softmax": "softmax", "builtin_logsoftmax": "logsoftmax"}
-"""Functions of matrices alone, and those that take any tensor."""
+"""Functions of matrices alone, each with its equivalent for any tensor."""
 
 SIZE = Kind("a dimension")
 STEP = Kind("a random number step")
 
 
 def check(functions: Sequence[ast.Function], default: str) -> dict[str, ast.Function]:
-    """The functions by name; ``default`` is that of one without.
+    """Check functions; the result is by name, ``default`` for a function without one.
 
     Raises TileError at the first place in a function that breaks a rule of the language.
     """
@@ -66,12 +66,12 @@ class _Program:
 
     functions: dict[str, ast.Function]
     checked: dict[str, tuple[Kind, ...]] = field(default_factory=dict[str, "tuple[Kind, ...]"])
-    """What each function gives."""
+    """Kinds of each function's results."""
     calling: list[str] = field(default_factory=list[str])
     """The functions that are being checked, each of which calls the next."""
 
     def results(self, name: str, place: SourceSpan) -> tuple[Kind, ...]:
-        """What a function gives that is called at ``place``."""
+        """Kinds of the results of a function that is called at ``place``."""
         if name in self.calling:
             circle = " calls ".join(f"`{f}`" for f in [*self.calling, name])
             raise TileError(f"a function cannot call itself: {circle}", place)
@@ -202,7 +202,7 @@ class _Checker:
         self.define(statement.target, kind)
 
     def value(self, expression: ast.Expression) -> Kind:
-        """What an expression outside of brackets stands for."""
+        """Kind of an expression outside of brackets."""
         return ast.evaluate(expression, self._value)
 
     def _value(self, node: ast.Expression, arguments: list[Kind]) -> Kind:
@@ -435,7 +435,7 @@ RANK_OF_FIRST = frozenset(
 
 
 def _rank(function: str, arguments: list[Kind]) -> int | None:
-    """The rank of what ``function`` makes of ``arguments``, if that is known."""
+    """Rank of the result of ``function``, where known."""
     ranks = [0 if kind == SIZE else kind.rank for kind in arguments]
     match function, ranks:
         case "reshape", _:
@@ -468,7 +468,7 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _instead(name: str, known: Iterable[str]) -> str:
-    """What may be written in place of a function that there is not."""
+    """Hint for a function that does not exist."""
     if (text := INSTEAD.get(name)) is not None:
         return f": write `{text};`"
     return meant(name, known)

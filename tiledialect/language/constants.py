@@ -26,7 +26,7 @@ NAME = re.compile(r"[A-Z][A-Za-z0-9_]*'?")
 
 
 def numbers_of(constants: Mapping[str, Any]) -> dict[str, Number]:
-    """The numbers that a user gives by name; a TileError for what is none."""
+    """Check the numbers that a user gives by name; a TileError for other values."""
     if not isinstance(constants, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"constants are numbers by name, as {{'STRIDE': 2}}, not {constants!r}")
     return {name: _number(name, value) for name, value in constants.items()}

@@ -213,7 +213,7 @@ def _check_bounded(statement: ast.Contraction, exprs: Sequence[IndexExpr]) -> No
 
 
 def _index_places(statement: ast.Contraction) -> dict[str, ast.Variable]:
-    """Where each index stands first, also if nothing is left of it as in `j*0`."""
+    """First place of each index, also if nothing is left of it as in `j*0`."""
     places: dict[str, ast.Variable] = {}
     for access in (statement.output, *statement.operands, *statement.constraints):
         parts = [access.expression] if isinstance(access, ast.Constraint) else access.indices
@@ -229,7 +229,7 @@ def _index_places(statement: ast.Contraction) -> dict[str, ast.Variable]:
 def _sizes(
     scope: Scope, statement: ast.Contraction, accesses: Sequence[Sequence[IndexExpr]]
 ) -> list[Size]:
-    """The output's sizes: as given, or else those of the axes that its indices run along."""
+    """Sizes of the output: as given, or else of the axes along which its indices run."""
     if statement.sizes is not None:
         sizes = [scope.size(size) for size in statement.sizes]
         for axis, (size, written) in enumerate(zip(sizes, statement.sizes, strict=True)):

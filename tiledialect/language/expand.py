@@ -81,7 +81,7 @@ class Invocation:
 
 
 class Expander:
-    """Expands statements one after the other, and hands on what they become."""
+    """Expander of statements, one after the other."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Expander:
         self.emit = emit
         self.outputs = outputs
         self.functions = functions
-        """Those that may be called besides `FUNCTIONS`."""
+        """Functions that may be called besides `FUNCTIONS`."""
         self.meanings: dict[str, Expanded] = {}
         """Tuples, random number steps and second names of dimensions, which no statement keeps."""
 
@@ -163,7 +163,7 @@ class Expander:
         return ast.evaluate(expression, visit).value
 
     def meaning(self, node: ast.Integer | ast.Real | ast.Variable) -> Expanded:
-        """What a name that no statement keeps stands for; else the node."""
+        """Expression of a name that no statement keeps; else the node."""
         return self.meanings.get(node.name, node) if isinstance(node, ast.Variable) else node
 
     def part(self, value: Expanded) -> Part:
@@ -228,7 +228,8 @@ class Expander:
         return ast.Variable(expression.span, name.text)
 
     def inline(self, template: ast.Function, call: ast.Call) -> ast.Expression:
-        """The value of a call of ``template``; what its value is made of is handed on."""
+        """Expand a call of ``template`` to its value; the statements before the value are handed
+        on."""
         body = _Inlining(self, call.span)
         for parameter, argument in zip(template.inputs, call.arguments, strict=True):
             name = parameter.name.text
@@ -248,7 +249,8 @@ def _is_step(expression: ast.Expression) -> bool:
 
 
 def _uses(template: ast.Function, name: str) -> int:
-    """How often a template uses a parameter; in brackets it counts twice, being a name there."""
+    """Number of uses of a template's parameter; one in brackets counts twice, being a name
+    there."""
     count = 0
     for statement in template.body:
         if isinstance(statement, ast.Assignment):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Signature:
-    """How a function is called."""
+    """Signature of a function."""
 
     minimum: int
     """The least number of arguments."""

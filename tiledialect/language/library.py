@@ -31,7 +31,7 @@ function logsoftmax(X[{sizes}]) -> (Y) {{
 """
 TEXTS = {"softmax": SOFTMAX, "logsoftmax": LOGSOFTMAX}
 LIBRARY: dict[str, list[str]] = {name: [name] for name in TEXTS}
-"""The functions, and what their results are called."""
+"""Functions, with the names of their results."""
 
 
 def library_function(call: ast.Call, operand: SSAValue, axis: int) -> ast.Function:

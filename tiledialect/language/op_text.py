@@ -1,4 +1,4 @@
-"""The Tile text of what an op computes, from the texts of its operands."""
+"""Tile text of an op, from the texts of its operands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CAST_OF = {
 
 @dataclass
 class Printed:
-    """What of a function is printed so far."""
+    """Printed part of a function."""
 
     names: Names = field(default_factory=Names)
     named: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
@@ -101,7 +101,7 @@ def _index_constant(printed: Printed, op: arith.ConstantOp) -> Text:
 
 
 def _dim(printed: Printed, op: tensor.DimOp) -> Text:
-    """The size of an axis: a name in the header, or what a contraction was given."""
+    """Size of an axis: a name in the header, or the size given to a contraction."""
     axis = constant_integer(op.index)
     if axis is not None and (op.source, axis) in printed.dims:
         return Text(printed.dims[op.source, axis])
@@ -227,4 +227,4 @@ EXPRESSIONS: dict[type[Operation], Callable[[Printed, Any], Text]] = {
     ops.PrngStateOp: _prng_state,
     **dict.fromkeys((ops.GatherOp, ops.ScatterOp, ops.ShapeOp, ops.SumToOp), _special),
 }
-"""How the result of each kind of op is written; the first kind that fits counts."""
+"""Writers of the results by kind of op; the first kind that fits counts."""

@@ -1,4 +1,4 @@
-"""What is wrong with a text that the grammar does not allow, in the user's words."""
+"""Parse errors in the user's words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PHRASES = {
 """The terminals of the grammar that are not fixed strings."""
 
 EXPRESSION = frozenset(("NAME", "INTEGER", "REAL", "(", "-", "~", "!"))
-"""Where all of these may stand, an expression may."""
+"""Tokens that together mark a place for an expression."""
 
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%"))
 OPERATORS = ARITHMETIC | {"<<", ">>", "&", "|", "^", "==", "!=", "<=", ">", ">="}
@@ -33,14 +33,14 @@ HINTS = {
     "/*": "the comment has no end",
     "_": "a name begins with a letter",
 }
-"""What to say when this text stands where it may not."""
+"""Hints by the misplaced text."""
 
 DOUBLED = {
     "&&": "use `&`, of bools: `(A > 0) & (B > 0)`, or `(A != 0) & (B != 0)`",
     "||": "use `|`, of bools: `(A > 0) | (B > 0)`, or `(A != 0) | (B != 0)`",
     "**": "use `pow`, or `A * A`",
 }
-"""What to say of operators of which the grammar takes the first half by itself."""
+"""Hints for operators of which the grammar takes the first half by itself."""
 
 COMMENT = (
     "`//` begins a comment; `A / B` of integers is cut off, and of reals `floor(A / B)` is whole"

@@ -111,7 +111,7 @@ class FunctionText(Printed):
         return names
 
     def name_statements(self) -> None:
-        """Name the values that need a statement: first those that have a name in the IR."""
+        """Name the values that need a statement, first the values with a name in the IR."""
         inside = [op for op in self.function.walk() if op is not self.function]
         for op in inside:
             if isinstance(op, CustomGradientOp):
@@ -171,7 +171,7 @@ class FunctionText(Printed):
         return self.texts[op.operand] if op.operand in self.named else text_of(self, op)
 
     def reads_as_size(self, op: Operation) -> bool:
-        """Whether the text of an op that makes a tensor is that of a dimension."""
+        """Whether an op that makes a tensor has the text of a dimension."""
         if isinstance(op, ConstantOp):
             return tensor_type(op.result).element_type == index
         function = FUNCTIONS.get(op.name.removeprefix("tile."))
@@ -217,7 +217,8 @@ class FunctionText(Printed):
         self.statement(op, text, f"[{output}]")
 
     def default(self, value: SSAValue, rank: int, sizes: str) -> str:
-        """A default's name; a number is written out first, as those of Tile have all elements."""
+        """Name of a default; a number gets a statement first, as a Tile default has all
+        elements."""
         if not rank or shape_of(tensor_type(value)) != ():
             return str(self.texts[value])
         name = self.names.reserve("Start")

@@ -1,4 +1,4 @@
-"""What lowering knows while it goes through a function: names, and the sizes of tensors."""
+"""Scope of the lowering of a function: names, and the sizes of tensors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Scope(ABC):
         self.dims: dict[str, Size | Axis] = {}
         """The dimensions of the header."""
         self.axis_names: dict[Axis, str] = {}
-        """What headers call axes."""
+        """Names of axes in headers."""
         self.asked: dict[Axis, SSAValue] = {}
         """The sizes of axes that were asked for."""
         self.known_sizes: dict[SSAValue, tuple[Size | Axis, ...]] = {}
@@ -50,7 +50,7 @@ class Scope(ABC):
 
     @abstractmethod
     def inside(self, block: Block, outputs: set[str]) -> AbstractContextManager[None]:
-        """Lower into the body of an op; what is defined there is not known afterwards."""
+        """Lower into the body of an op; its definitions are unknown afterwards."""
 
     def size(self, expression: ast.Expression) -> Size:
         """The value of an expression of dimensions."""
@@ -59,7 +59,7 @@ class Scope(ABC):
         return value
 
     def lookup(self, name: str, span: SourceSpan) -> Value:
-        """What a name stands for; a dimension of the header is asked for when first needed."""
+        """Look up a name; a dimension of the header gets its op when first needed."""
         if name not in self.values:
             self.values[name] = self.axis_size(self.dims[name], span)
         return self.values[name]
@@ -104,7 +104,7 @@ class Scope(ABC):
         return self.asked[size]
 
     def keep_sizes(self, result: SSAValue, operands: Sequence[Value]) -> None:
-        """Note the sizes of an elementwise result where they are those of every tensor in it."""
+        """Note the sizes of an elementwise result where every tensor in it has the same."""
         sizes = {
             None if known is None else tuple(known)
             for value in operands

@@ -1,4 +1,4 @@
-"""The functions that are not elementwise: what each appends, and gives."""
+"""Functions that are not elementwise: the ops and the results of each."""
 
 from __future__ import annotations
 

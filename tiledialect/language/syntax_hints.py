@@ -1,4 +1,4 @@
-"""What is written in other languages, and what is written for it in Tile."""
+"""Syntax hints: forms of other languages, and Tile's forms in their place."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from lark import Token
 
 
 class Place(Enum):
-    """Where in a function a text goes wrong."""
+    """Place of an error in a function."""
 
     STATEMENT = auto()
-    """Where a statement begins."""
+    """Begin of a statement."""
     OUTPUT = auto()
-    """In the brackets of what a contraction defines."""
+    """Brackets of a contraction's output."""
     AGGREGATION = auto()
     """Behind `O[…] =`."""
     OPERANDS = auto()
@@ -24,7 +24,7 @@ class Place(Enum):
     CONSTRAINT = auto()
     """Behind a comma after them."""
     CLAUSE = auto()
-    """Where such a comma may be."""
+    """Place at which such a comma may stand."""
     EXPRESSION = auto()
     """In an elementwise statement."""
 
@@ -98,7 +98,7 @@ HABITS: dict[Place, dict[str, str]] = {
         "if": "write `A > 0 ? A : B`",
     },
 }
-"""What to say of a text, or of its kind, where it may not stand.
+"""Hints by place, and by the misplaced text or its kind.
 
 `{0}` is the text, or what the statement defines, `{1}` what stands before, `{2}` how operands are
 combined.
@@ -110,7 +110,7 @@ OPERATORS = frozenset(("+", "-", "*", "/", "%", "^", "<", ">", "=", "!", "&", "|
 
 
 def hint(tokens: Sequence[Token], found: str) -> str | None:
-    """What to write in place of ``found``, which may not stand behind ``tokens``."""
+    """Hint for the text ``found``, which may not stand behind ``tokens``."""
     statement = _statement(tokens)
     before = statement[-1] if statement else ""
     place = place_of(statement)
@@ -124,7 +124,7 @@ def hint(tokens: Sequence[Token], found: str) -> str | None:
 
 
 def place_of(statement: Sequence[Token]) -> Place:
-    """Where in a statement one is behind these tokens."""
+    """Place in a statement behind these tokens."""
     if not statement:
         return Place.STATEMENT
     types = [token.type for token in statement]
@@ -157,7 +157,7 @@ def _statement(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _kinds(found: str) -> Iterator[str]:
-    """What a text may be called in a table of habits, the closest first."""
+    """Keys of a text in a table of hints, the closest first."""
     yield found
     if found[:1] in NUMBER and found != ".":
         yield "number"
@@ -169,17 +169,17 @@ def _kinds(found: str) -> Iterator[str]:
 
 
 AGGREGATES = {"sum": "+", "prod": "*", "amax": ">", "amin": "<", "max": ">", "min": "<"}
-"""What others call the aggregations of contractions."""
+"""Aggregations of contractions by their names elsewhere."""
 
 FIRST = "P = A == H ? index(A, 1) : M; O[i: N] = <(P[i, j])"
-"""The first place of what is equal to H in each row."""
+"""First place of an element equal to H in each row."""
 SQUARES = "S[j: M] = +(A[i, j]); D = A - S / N; R[j: M] = +(D[i, j] * D[i, j])"
 """The sums of the squares of the columns' distances from their means."""
 RANKS = (
     "C = reshape(A, N, 1); L = (C > A) | (C == A) & (index(C, 0) > index(A, 0)); "
     "R[i: N] = +(L[i, j])"
 )
-"""How many elements of a vector come before each: its place in order."""
+"""Ranks of a vector's elements: the number of elements before each in order."""
 MIDDLE = "P = (N - 1) / 2; Q = N / 2; X[] = =(T[P]); Y[] = =(T[Q]); O = (X + Y) / 2"
 """The median of a vector in order."""
 
@@ -239,7 +239,7 @@ INSTEAD = {
     **dict.fromkeys(("silu", "swish"), "O = A * sigmoid(A)"),
     "softplus": "O = max(A, 0) + log1p(exp(-abs(A)))",
 }
-"""What is written for functions that other languages have; docs/from-numpy.md has more."""
+"""Replacements for functions of other languages; docs/from-numpy.md has more."""
 
 NUMBERS = {
     "pi": "3.141592653589793",

@@ -55,7 +55,7 @@ SEPARATORS = {
     Combination.add_cond: (" + ", " == ", " ? "),
     Combination.mul_cond: (" * ", " == ", " ? ", " * "),
 }
-"""What stands between the tensors of a contraction."""
+"""Text between the tensors of a contraction."""
 
 
 @dataclass(frozen=True)

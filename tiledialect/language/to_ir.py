@@ -38,7 +38,8 @@ DEFAULT_NAME = "main"
 
 
 MOST_STATEMENTS = 100_000
-"""How many statements a function may have with those of the functions that it calls."""
+"""Largest number of statements of a function, with the statements of the functions that it
+calls."""
 
 
 def load(
@@ -82,7 +83,7 @@ class Lowering(Scope):
         self.functions = functions
         """All functions that may be called."""
         self.statements = 0
-        """How many were lowered so far."""
+        """Number of lowered statements."""
         self.target = ""
         """The name that the current statement defines."""
         self.outputs = {output.text for output in function.outputs}
@@ -125,7 +126,7 @@ class Lowering(Scope):
         return DictionaryAttr(attributes)
 
     def bind_parameter(self, parameter: ast.Input, value: SSAValue) -> None:
-        """Define an input's name and, where they are new, those of its dimensions."""
+        """Define an input's name and, where new, its dimensions' names."""
         self.values[parameter.name.text] = value
         if parameter.dims is None:
             return
@@ -155,7 +156,7 @@ class Lowering(Scope):
     # -- names -----------------------------------------------------------------------------
 
     def fresh(self, suffix: str) -> str:
-        """A name for a part of what the current statement defines."""
+        """Name for a part of the current statement's result."""
         name = f"{self.target.rstrip(_PRIME)}_{suffix}"
         while name in self.taken:
             name += "_"
@@ -177,7 +178,7 @@ class Lowering(Scope):
 
     @contextmanager
     def inside(self, block: Block, outputs: set[str]) -> Generator[None]:
-        """Lower into the body of an op; what is defined there is not known afterwards."""
+        """Lower into the body of an op; its definitions are unknown afterwards."""
         asked, drawn = self.asked, self.drawn
         self.asked, self.drawn = dict(asked), list(drawn)
         with self.appender.inside(block), self.names(self.values, self.dims, outputs):
@@ -201,7 +202,7 @@ class Lowering(Scope):
     # -- calls -----------------------------------------------------------------------------
 
     def invoke(self, statement: Invocation) -> None:
-        """Lower what the called function does, and define the names of its results."""
+        """Lower the body of the called function, and define the names of its results."""
         call = statement.call
         arguments = [self.value(argument) for argument in call.arguments]
         if call.function in LIBRARY:

@@ -165,7 +165,7 @@ class OrdinalAttr(Data[int]):
 
 
 class Boundary(StrEnum):
-    """What is beyond the ends of an array."""
+    """Elements beyond the ends of an array."""
 
     clamp = "clamp"
     """The outermost element, again and again."""
@@ -177,7 +177,8 @@ class Boundary(StrEnum):
 
 @irdl_attr_definition
 class BoundaryAttr(EnumAttribute[Boundary], SpacedOpaqueSyntaxAttribute):
-    """`#lift<boundary clamp>`: what a `lift.pad` puts at the ends; or `mirror`, or `wrap`."""
+    """`#lift<boundary clamp>`: elements that a `lift.pad` puts at the ends; or `mirror`, or
+    `wrap`."""
 
     name = "lift.boundary"
 
@@ -197,7 +198,7 @@ class Order(StrEnum):
     binary = "binary"
     """By halves."""
     linear = "linear"
-    """From the first element to the last."""
+    """First element to last."""
 
 
 @irdl_attr_definition
@@ -245,7 +246,7 @@ class IndexMap:
 
     @caches.INDEX_MAPS
     def fault(self, size: int, *, permutes: bool) -> str | None:
-        """What is wrong with it for an array of a size, if something is.
+        """Fault of the map for an array of a size; None if there is none.
 
         It must stay inside; that it takes no index twice is only asked for where it ``permutes``.
         """

@@ -1,4 +1,4 @@
-"""What the ops of the lift dialect share: parameters, functions as regions, inferred types."""
+"""Base classes of the lift dialect's ops: parameters, functions as regions, inferred types."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class LiftOp(IRDLOperation, ABC):
 
     @classmethod
     def pattern(cls) -> str:
-        """What the user calls the pattern."""
+        """Name of the pattern for users."""
         return cls.name.removeprefix("lift.")
 
     @classmethod
@@ -214,14 +214,14 @@ class FunctionOp(LiftOp, ABC):
 
     @property
     def yielded(self) -> SSAValue:
-        """What the function gives."""
+        """Result of the function."""
         last = self.block.last_op
         if not isinstance(last, YieldOp):
             raise VerifyException(f"the function of {self.pattern()} ends in a lift.yield")
         return last.value
 
     def verify_(self) -> None:
-        """Check the function's arguments and what it gives, too."""
+        """Check the function's arguments and result, too."""
         for argument in self.block.args:
             check_type(argument)
         wanted = self.argument_types(self.operands, self.properties)
@@ -312,7 +312,7 @@ class FunctionOp(LiftOp, ABC):
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """What the function of a pattern gives.
+    """The result of a pattern's function.
 
     Example:
 
@@ -381,7 +381,7 @@ def _at_least(size: Size, least: int, what: str) -> None:
 
 
 def label(op: Operation) -> str:
-    """What an op is called, with its parameters."""
+    """Name of an op with its parameters."""
     if not isinstance(op, LiftOp):
         value = op.properties.get("value")
         return op.name.partition(".")[2] if value is None else str(value).partition(" ")[0]

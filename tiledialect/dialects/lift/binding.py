@@ -101,7 +101,7 @@ def bind_sizes(
 def solve(
     names: Sequence[str], declared: Sequence[Attribute], given: Sequence[TensorType[Attribute]]
 ) -> dict[str, Size]:
-    """What the names of sizes stand for if inputs are of the ``given`` types."""
+    """Values of the names of sizes if inputs are of the ``given`` types."""
     solver = SizeSolver()
     for name, wanted, t in zip(names, declared, given, strict=True):
         if isinstance(wanted, TensorType) and isinstance(wanted.encoding, SizesAttr):
@@ -114,7 +114,7 @@ def solve(
 
 
 def names_of(op: Operation) -> frozenset[str]:
-    """The names of sizes in an op, those in its regions left out."""
+    """Names of sizes in an op, without the ops in its regions."""
     found: set[str] = set()
     for t in (*op.result_types, *(t for region in op.regions for t in region.block.arg_types)):
         found |= names_in(t)

@@ -118,7 +118,7 @@ class SlideOp(ArrayOp):
 
 
 def windows(value: SSAValue, size: Size, step: Size) -> Size:
-    """How many windows of ``size`` elements an array has, ``step`` apart."""
+    """Number of windows of ``size`` elements in an array, ``step`` apart."""
     positive(size, "the size of the windows of slide")
     positive(step, "the step of slide")
     total = leading(as_array(value, "slide"))
@@ -265,7 +265,7 @@ class ScatterOp(ReorderOp):
 
 @irdl_op_definition
 class SliceOp(ArrayOp):
-    """The elements from `start` on, those from `stop` on left out.
+    """The elements from `start` on, without the elements from `stop` on.
 
     Example: `%r = lift.slice(1, 7) %x : (tensor<8xf32>) -> tensor<6xf32>`
     """

@@ -1,4 +1,4 @@
-"""Maps: a function applied to every element of an array, and by whom."""
+"""Maps: a function applied to every element of an array, by mappings to work-items."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class MapBase(FunctionOp, ABC):
         return (element_of(as_array(operands[0], cls.pattern())),)
 
     def inferred_type(self) -> Attribute:
-        """An array of what the function gives."""
+        """An array of the function's results."""
         t = as_array(self.input, self.pattern())
         return array([leading(t)], self.yielded.type)
 
 
 @irdl_op_definition
 class MapOp(MapBase):
-    """Applies the function to every element; by whom is open.
+    """Applies the function to every element; the mapping to work-items is open.
 
     Example:
 
@@ -74,7 +74,7 @@ class DimensionMap(MapBase, ABC):
     dim = prop_def(OrdinalAttr)
 
     def inferred_type(self) -> Attribute:
-        """An array of what the function gives."""
+        """An array of the function's results."""
         if self.dim.data not in (0, 1, 2):
             raise VerifyException(
                 f"{self.pattern()}({self.dim.data}): the dimensions of an NDRange are 0, 1 and 2"
@@ -231,7 +231,7 @@ class MapVecOp(MapBase):
         return (_vector(operands[0]).element_type,)
 
     def inferred_type(self) -> Attribute:
-        """A vector of what the function gives."""
+        """A vector of the function's results."""
         if not is_number(self.yielded.type):
             raise VerifyException(f"the function of map_vec gives {self.yielded.type}, no number")
         return VectorType(self.yielded.type, _vector(self.input).get_shape())
@@ -276,7 +276,7 @@ class MapSeqSlideOp(MapBase):
         return (array([size.data], element_of(as_array(operands[0], "map_seq_slide"))),)
 
     def inferred_type(self) -> Attribute:
-        """An array of what the function gives."""
+        """An array of the function's results."""
         return array([windows(self.input, self.size.data, self.step.data)], self.yielded.type)
 
 

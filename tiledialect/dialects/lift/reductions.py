@@ -110,7 +110,7 @@ class ReduceSeqUnrollOp(ReduceBase):
 
 @irdl_op_definition
 class IterateOp(FunctionOp):
-    """Applies the function `count` times, each time to what it gave before.
+    """Applies the function `count` times, each time to its last result.
 
     Where the function changes a size, its argument has a new name in that place, which stands for
     the size that it has each time.
@@ -149,7 +149,7 @@ class IterateOp(FunctionOp):
         return (operands[0].type,)
 
     def steps(self) -> Iterator[tuple[dict[str, Size], Attribute]]:
-        """For each time, what the names in the function stand for, and what it then gives."""
+        """Values of the names in the function, and the type of its result, for each iteration."""
         count, t = self.count.data, self.initial.type
         if self.yielded.type == self.block.args[0].type == t:
             return
@@ -169,7 +169,7 @@ class IterateOp(FunctionOp):
             yield values, t
 
     def _match(self, t: Attribute) -> dict[str, Size]:
-        """What the names in the argument's type stand for if the argument is of type ``t``."""
+        """Values of the names in the argument's type if the argument is of type ``t``."""
         argument = self.block.args[0].type
         solver = SizeSolver()
         if isinstance(t, TensorType) and isinstance(argument, TensorType):
@@ -188,7 +188,7 @@ class IterateOp(FunctionOp):
         raise VerifyException(f"the function of iterate takes {argument}, but gets {t}")
 
     def _check_names(self) -> None:
-        """Refuse names for what changes that mean something outside."""
+        """Refuse names of varying sizes that have a meaning outside."""
         found = self._match(self.initial.type)
         changing = {name for name, size in found.items() if size != Size.of(name)}
         outside = [self.initial] + [
@@ -202,14 +202,14 @@ class IterateOp(FunctionOp):
                 )
 
     def inferred_type(self) -> Attribute:
-        """What the function gives the last time."""
+        """The function's last result."""
         not_negative(self.count.data, "the count of iterate")
         if self.block.args[0].type != self.initial.type:
             self._check_names()
         return [self.initial.type, *(t for _, t in self.steps())][-1]
 
     def verify_(self) -> None:
-        """Check the function's argument by what it is given."""
+        """Check the function's argument by its first value."""
         if len(self.block.args) != 1:
             raise VerifyException("the function of iterate takes one argument")
         inferred = self.inferred_type()

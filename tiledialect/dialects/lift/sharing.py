@@ -1,4 +1,5 @@
-"""Which results of maps that are shared out others read, where they cannot wait for one another."""
+"""Results of shared-out maps that other work-items read, where these cannot wait for one
+another."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ HANDED_ON = (
 
 
 def maps_own(op: Operation) -> bool:
-    """Whether the result of a map is read by maps alone in which each has what it computed."""
+    """Whether a map's result is read by maps alone in which each work-item reads its own
+    elements."""
     if not isinstance(op, PARALLEL) or any(isinstance(x, PARALLEL) for x in op.block.walk()):
         return False
     return all(_takes_own(use.operation, op) for use in op.results[0].uses)

@@ -1,4 +1,4 @@
-"""Arrays as tensor types: their sizes, their elements, and what names of sizes stand for.
+"""Arrays as tensor types: their sizes, their elements, and values for names of sizes.
 
 An array of numbers is a tensor; an array of arrays is a tensor of higher rank; pairs are builtin
 tuples, and vectors builtin vectors. The sizes of open axes are the tensor's encoding.
@@ -33,7 +33,7 @@ Array = TensorType[Attribute]
 
 
 def describe(value: SSAValue) -> str:
-    """What the user calls a value, or which op it is the result of."""
+    """The user's name of a value, or the op of which it is the result."""
     if value.name_hint:
         return from_hint(value.name_hint)
     name = getattr(value.owner, "name", "")
@@ -88,25 +88,25 @@ def tuple_of(types: Iterable[Attribute]) -> TupleType:
 
 
 def as_array(value: SSAValue, what: str) -> Array:
-    """The type of a value that must be an array for ``what``."""
+    """Type of a value that must be an array for ``what``, else a VerifyException."""
     if isinstance(value.type, TensorType) and value.type.get_num_dims():
         return value.type
     raise VerifyException(f"{what} takes an array, but {describe(value)} is {value.type}")
 
 
 def element_of(t: Array) -> Attribute:
-    """What an array of this type holds: a number, a vector, a tuple, or an array."""
+    """Type of an array's elements: a number, a vector, a tuple, or an array."""
     inner = sizes_of(t)[1:]
     return array(inner, t.element_type) if inner else t.element_type
 
 
 def leading(t: Array) -> Size:
-    """How many elements an array has."""
+    """Number of elements of an array."""
     return sizes_of(t)[0]
 
 
 def is_array_type(t: Attribute) -> bool:
-    """Whether ``t`` is what values of the dialect may be; sizes are not looked at."""
+    """Whether ``t`` is a type of the dialect's values; sizes are not looked at."""
     match t:
         case TensorType():
             return is_array_type(t.element_type) and not isinstance(t.element_type, TensorType)
@@ -122,7 +122,7 @@ def is_array_type(t: Attribute) -> bool:
 
 
 def all_sizes(t: Attribute) -> Iterator[Size]:
-    """The sizes in a type, those of components and elements too."""
+    """Sizes in a type, and in the types of components and elements."""
     if isinstance(t, TensorType):
         yield from sizes_of(t)
         yield from all_sizes(t.element_type)
@@ -147,19 +147,19 @@ def substituted(t: Attribute, values: Mapping[str, Size | int]) -> Attribute:
 
 
 class MismatchError(Exception):
-    """A size that cannot be what it should be."""
+    """Mismatch of a size with the expected one."""
 
 
 @dataclass
 class SizeSolver:
-    """Finds what names stand for, from sizes and what they are equal to."""
+    """Solver of equations between sizes for the names in them."""
 
     values: dict[str, Size] = field(default_factory=dict[str, Size])
-    """What is known so far."""
+    """Values found so far."""
     sources: dict[str, str] = field(default_factory=dict[str, str])
-    """Of what each known name is the size."""
+    """Descriptions of the values' origins."""
     open: list[tuple[Size, Size, str]] = field(default_factory=list[tuple[Size, Size, str]])
-    """Equations that are not used yet, and of what each is the size."""
+    """Equations not used yet, each with a description of its size."""
 
     def equate(self, size: Size, known: Size, where: str) -> None:
         """State that ``size`` is ``known``, which is the size of ``where``."""

@@ -138,7 +138,7 @@ class SizeOp(PlainOp):
 
 @irdl_op_definition
 class GenerateOp(FunctionOp):
-    """The array whose elements are what the function gives for their indices.
+    """The array of the function's results for its indices.
 
     The function has as many arguments as the array has axes around what it gives.
 
@@ -167,7 +167,7 @@ class GenerateOp(FunctionOp):
         return cls.create(result_types=[t], regions=[body])
 
     def inferred_type(self) -> Attribute:
-        """An array of what the function gives."""
+        """An array of the function's results."""
         t = self.result.type
         axes = len(self.block.args)
         if not isinstance(t, TensorType) or len(t.get_shape()) < max(1, axes):
@@ -202,7 +202,7 @@ class GenerateOp(FunctionOp):
 
 @irdl_op_definition
 class LetOp(FunctionOp):
-    """What the function gives for a value that is computed once, before.
+    """The function's result for a value that is computed once, before.
 
     Example:
 
@@ -227,7 +227,7 @@ class LetOp(FunctionOp):
         return (operands[0].type,)
 
     def inferred_type(self) -> Attribute:
-        """What the function gives."""
+        """The function's result."""
         return self.yielded.type
 
 

@@ -33,9 +33,9 @@ class CommitOp(IRDLOperation):
 
 @irdl_op_definition
 class WaitOp(IRDLOperation):
-    """Waits until no copies of this work-item are under way but those of so many last groups.
+    """Waits for all copies of this work-item but the last groups', of such a number.
 
-    Those of other work-items are there after a barrier that they reach after their own wait.
+    Copies of other work-items are there after a barrier that they reach after their own wait.
 
     Example: `nest.wait 1`
     """
@@ -102,7 +102,7 @@ class CopyOp(IRDLOperation):
 
     @property
     def bytes(self) -> int:
-        """How many bytes are copied."""
+        """Number of bytes copied."""
         assert isinstance(self.target.type, MemRefType)
         return self.lanes.value.data * element_bytes(self.target.type.element_type)
 

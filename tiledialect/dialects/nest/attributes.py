@@ -29,7 +29,7 @@ class LoopRole:
 
 @irdl_attr_definition
 class RoleAttr(Data[LoopRole]):
-    """`#nest.role<local.x>`: what runs the steps of a loop."""
+    """`#nest.role<local.x>`: the part of the device that runs the steps of a loop."""
 
     name = "nest.role"
 

@@ -78,7 +78,7 @@ class ForOp(IndexedOp):
         lower: Expr | int = 0,
         step: Expr | int = 1,
     ):
-        """A loop over what ``names`` call the values of the expressions' names."""
+        """Build a loop; ``names`` are the values of the names in its bound."""
         operands, exprs, _ = bind(names, [Expr.of(lower), Expr.of(upper), Expr.of(step)])
         super().__init__(
             operands=[operands],
@@ -109,7 +109,7 @@ class ForOp(IndexedOp):
 
     @property
     def extent(self) -> int | None:
-        """How many steps there are, if that is a number."""
+        """Number of steps, if it is static."""
         lower, upper, step = (e.value for e in self.bounds.data)
         if lower is None or upper is None or step is None:
             return None
@@ -202,7 +202,7 @@ class ForOp(IndexedOp):
 
 @irdl_op_definition
 class IfOp(IndexedOp):
-    """What happens where a condition on indices holds; elsewhere the second region, if there.
+    """A branch on a condition on indices; elsewhere the second region runs, if there.
 
     Example:
 

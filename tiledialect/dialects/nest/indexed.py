@@ -1,4 +1,4 @@
-"""What the ops of nests have in common: expressions of their index operands, and their syntax."""
+"""Base of the nest ops: expressions of their index operands, and their syntax."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class IndexedOp(IRDLOperation):
     indices = var_operand_def(IndexType())
 
     def exprs_of(self, values: Mapping[SSAValue, Expr], attr: ExprsAttr) -> tuple[Expr, ...]:
-        """The expressions, with what each index operand is."""
+        """Expressions with the index operands substituted."""
         numbered = {f"d{k}": values[v] for k, v in enumerate(self.indices)}
         return tuple(e.substitute(numbered) for e in attr.data)
 
     def condition_of(
         self, values: Mapping[SSAValue, Expr], attr: ConditionAttr | None
     ) -> Condition:
-        """A condition, with what each index operand is."""
+        """Condition with the index operands substituted."""
         if attr is None:
             return ALWAYS
         numbered = {f"d{k}": values[v] for k, v in enumerate(self.indices)}
@@ -153,7 +153,7 @@ def print_access(
 def parse_access(
     parser: Parser, syntax: Syntax
 ) -> tuple[UnresolvedOperand, ExprsAttr, ConditionAttr | None]:
-    """Parse what ``print_access`` prints."""
+    """Parse the form that ``print_access`` prints."""
     memory = parser.parse_unresolved_operand()
     access = syntax.exprs(parser.Delimiter.SQUARE)
     condition = syntax.condition() if parser.parse_optional_keyword("if") else None
@@ -171,7 +171,8 @@ def print_place(printer: Printer, op: IndexedOp, memory: SSAValue, access: Exprs
 def parse_place(
     parser: Parser, syntax: Syntax, op: str
 ) -> tuple[SSAValue, ExprsAttr, dict[str, Attribute]]:
-    """Parse what ``print_place`` prints at the end of an ``op``: memory, access, attributes."""
+    """Parse the form that ``print_place`` prints at the end of an ``op``: memory, access,
+    attributes."""
     position = parser.pos
     memory, access, condition = parse_access(parser, syntax)
     if condition is not None:

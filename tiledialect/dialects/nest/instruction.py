@@ -1,4 +1,4 @@
-"""The ops of the table's instructions: what is executed on values, and how operands get there."""
+"""Ops of the table's instructions: execution on values, and loads of operands."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class FragmentOp(IndexedOp):
 
     @property
     def number(self) -> int:
-        """Which operand of the instruction."""
+        """Number of the instruction's operand."""
         return self.operand.value.data
 
     @property

@@ -1,4 +1,4 @@
-"""What arith does lane by lane, where xDSL's own op takes scalars alone."""
+"""Ops of arith applied lane by lane, where xDSL's own op takes scalars alone."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class BufferOp(IRDLOperation):
 
     @property
     def number_of_copies(self) -> int:
-        """How many copies there are."""
+        """Number of copies."""
         return 1 if self.copies is None else self.copies.value.data
 
     def verify_(self) -> None:
@@ -135,14 +135,14 @@ def _verify_access(op: IndexedOp, memory: SSAValue, access: ExprsAttr, value: SS
 
 
 def _properties(access: Sequence[Expr], condition: Condition) -> dict[str, Attribute]:
-    """Where and when an access is."""
+    """Properties of an access: place and condition."""
     where: dict[str, Attribute] = {"access": ExprsAttr(access)}
     return where if condition == ALWAYS else {**where, "condition": ConditionAttr(condition)}
 
 
 @caches.SEGMENTS
 def _segments(*sizes: int) -> Mapping[str, Attribute]:
-    """How many operands there are of each kind."""
+    """Numbers of operands of each kind."""
     return {AttrSizedOperandSegments.attribute_name: DenseArrayBase.from_list(i32, sizes)}
 
 

@@ -1,4 +1,4 @@
-"""What the work-items of a sub-group exchange through registers."""
+"""Exchange through registers between the work-items of a sub-group."""
 
 from __future__ import annotations
 

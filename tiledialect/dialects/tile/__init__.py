@@ -30,7 +30,7 @@ from tiledialect.dialects.tile.special import SPECIAL_OPS, ReshapeOp
 
 
 class TileConstantMaterialization(ConstantMaterializationInterface):
-    """Makes `tile.constant` of what elementwise ops fold to."""
+    """Makes `tile.constant` from folded elementwise ops."""
 
     def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
         """The constant op with this value and type."""

@@ -1,4 +1,4 @@
-"""How a contraction aggregates: in which type, and starting with what."""
+"""Aggregation of a contraction: accumulator type and initial value."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class RealType(ParametrizedAttribute, TypeAttribute):
 
 
 class Aggregation(StrEnum):
-    """How the values that land on one output element become one value."""
+    """Aggregation of the values of one output element to one value."""
 
     add = auto()
     mul = auto()
@@ -54,7 +54,7 @@ EXTREMES = (Aggregation.max, Aggregation.min)
 
 
 class Combination(StrEnum):
-    """How the elements read at one point become one value."""
+    """Combination of the elements read at one point to one value."""
 
     none = auto()
     add = auto()
@@ -93,7 +93,7 @@ def symbol(number: int) -> str:
 
 
 def symbol_number(name: str) -> int | None:
-    """Which symbol operand ``name`` stands for; None if it is an index."""
+    """Number of the symbol operand ``name``; None if the name is an index."""
     match = _SYMBOL.fullmatch(name)
     return int(match[1]) if match else None
 
@@ -331,7 +331,7 @@ def _parse_order(parser: AttrParser) -> tuple[int, ...]:
 def print_schedule(
     printer: Printer, schedule: Schedule, print_operand: Callable[[int], object]
 ) -> None:
-    """Print what ``parse_schedule`` parses."""
+    """Print the form that ``parse_schedule`` parses."""
 
     def print_stage(stage: Stage | GlobalStage) -> None:
         print_operand(stage.operand)

@@ -1,4 +1,4 @@
-"""What the ops of the tile dialect share: tensors whose type follows from their operands."""
+"""Base of the tile dialect's ops: tensors whose type follows from their operands."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def shape_of(t: AnyTensor) -> Shape | None:
 
 
 def size_of(value: SSAValue) -> int:
-    """How many elements a tensor of known shape has."""
+    """Number of elements of a tensor of known shape."""
     return prod(shape_of(tensor_type(value)) or ())
 
 
@@ -58,7 +58,7 @@ def make_type(shape: Shape | None, element_type: Attribute) -> AnyTensor:
 
 
 def name_of(value: SSAValue) -> str:
-    """What the user calls a value."""
+    """Name of a value for users."""
     return from_hint(value.name_hint) if value.name_hint else "an operand"
 
 

@@ -71,7 +71,7 @@ INVOLUTIONS: tuple[type[Operation], ...] = (ew.NegOp, ew.BitNotOp)
 """Ops that undo themselves."""
 
 IDEMPOTENT: tuple[type[Operation], ...] = (ew.AbsOp, ew.ReluOp, ew.CeilOp, ew.FloorOp, ew.RoundOp)
-"""Ops that change nothing of what they made."""
+"""Ops that are the identity on their own results."""
 
 
 class DropRepetition(RewritePattern):

@@ -1,4 +1,4 @@
-"""How a contraction combines the elements of its tensors, and in which types."""
+"""Combination of the elements of a contraction's tensors, and its types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ARITY: dict[Combination, tuple[int, ...]] = {
     Combination.add_cond: (4,),
     Combination.mul_cond: (4, 5),
 }
-"""How many tensors each combination takes."""
+"""Number of tensors of each combination."""
 
 OPERATORS: dict[Combination, tuple[str, ...]] = {
     Combination.none: (),
@@ -34,7 +34,7 @@ OPERATORS: dict[Combination, tuple[str, ...]] = {
     Combination.add_cond: ("add", "eq", "cond"),
     Combination.mul_cond: ("mul", "eq", "cond", "mul"),
 }
-"""What stands between the tensors of each combination, as far as there are any."""
+"""Operators between the tensors of each combination, as far as there are any."""
 
 COMPARED: dict[Combination, int] = {
     Combination.eq: 2,
@@ -44,10 +44,10 @@ COMPARED: dict[Combination, int] = {
     Combination.add_cond: 3,
     Combination.mul_cond: 3,
 }
-"""How many of the tensors of a combination are compared: all but the last with the last."""
+"""Number of compared tensors of a combination: all but the last, each with the last."""
 
 PRODUCTS = (Combination.mul, Combination.mul_eq, Combination.mul_cond)
-"""The combinations whose first tensors are multiplied; those of the others are added."""
+"""Combinations whose first tensors are multiplied; in the others they are added."""
 
 WORDS = tuple({word for operators in OPERATORS.values() for word in operators})
 

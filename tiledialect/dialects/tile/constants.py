@@ -47,7 +47,7 @@ def check_numbers(operands: Sequence[SSAValue], element_type: Attribute) -> None
 
 
 def misfit(number: Number, element_type: Attribute, other: SSAValue | None = None) -> str:
-    """What to say of a number that its type does not hold, and which cast helps.
+    """Message for a number that its type does not hold, with a cast that helps.
 
     The type is that of ``other``, if there is one.
     """

@@ -33,7 +33,7 @@ class ContractionSyntax:
         return parse_expr(self.parser, self.parse_symbol)
 
     def parse_inputs(self) -> tuple[Combination, list[tuple[UnresolvedOperand, list[IndexExpr]]]]:
-        """How the tensors are combined, and each with its index expressions."""
+        """Parse the combination and the tensors, each with its index expressions."""
         inputs = [self._parse_input()]
         operators: list[str] = []
         while (word := self.parser.parse_optional_keyword_in(WORDS)) is not None:

@@ -88,7 +88,7 @@ class CustomGradientOp(TileOp):
         return last.values
 
     def inferred_type(self) -> AnyTensor:
-        """That of the value."""
+        """The value's type."""
         t = tensor_type(self.value)
         return make_type(shape_of(t), et.concrete(t.element_type))
 

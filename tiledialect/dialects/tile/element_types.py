@@ -1,4 +1,4 @@
-"""Element types: how those of operands determine that of a result."""
+"""Element types, and the type of a result from its operands' types."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _CONCRETE = frozenset(CONCRETE.values())
 
 FLOATS = (f16, bf16, f32, f64)
 SHORT_FLOATS = (f16, bf16)
-"""Those of 16 bits: neither holds the numbers of the other, and sums of them are kept in f32."""
+"""Floats of 16 bits: neither type holds the other's numbers, and sums of them are kept in f32."""
 
 
 def type_name(t: Attribute) -> str:
-    """What Tile's users call an element type: ``u8`` and ``bool``."""
+    """Tile's name of an element type: ``u8`` and ``bool``."""
     return "bool" if t == i1 else str(t).removeprefix("!tile.").replace("ui", "u")
 
 
@@ -72,7 +72,7 @@ def is_wide(t: Attribute) -> bool:
 
 
 def is_weak(t: Attribute) -> bool:
-    """Whether ``t`` has no width of its own and takes that of what it meets."""
+    """Whether ``t`` has no width of its own and takes the width of the types that it meets."""
     return isinstance(t, IndexType | RealType)
 
 
@@ -156,7 +156,7 @@ def _signed(width: int) -> Attribute:
 
 
 def element_bytes(t: Attribute) -> int:
-    """The bytes that an element takes in memory: a bool takes one, what has no width yet four."""
+    """Bytes of an element in memory: one for a bool, four without a width."""
     return ceil_div(getattr(concrete(t), "bitwidth", 32), 8)
 
 

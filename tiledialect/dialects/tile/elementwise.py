@@ -320,7 +320,8 @@ class DivOp(NumberBinaryOp):
 
 @irdl_op_definition
 class RemOp(IntegerBinaryOp):
-    """What `tile.div` leaves of the first integer, of its sign; all of it where the second is 0.
+    """The remainder of `tile.div`, with the first integer's sign; the first integer where the
+    second is 0.
 
     Example: `%r = tile.rem %a, %b : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi32>`
     """

@@ -32,12 +32,12 @@ class ElementwiseOp(TileOp, ABC):
 
     @staticmethod
     def compute_type(promoted: Attribute, /) -> Attribute:
-        """From the promoted operand type to the type in which the op is computed."""
+        """Type in which the op is computed, from the operands' promoted type."""
         return promoted
 
     @staticmethod
     def result_type(computed: Attribute, /) -> Attribute:
-        """From the type in which the op is computed to the result's."""
+        """Type of the result, from the type in which the op is computed."""
         return computed
 
     def operand_type(self) -> Attribute:
@@ -136,7 +136,7 @@ class IntegerBinaryOp(BitwiseOp, ABC):
 
 
 FOR_REALS = {"tile.rem": "; for reals x and y write x - y * floor(x / y)"}
-"""What to write instead of ops that take integers alone."""
+"""Replacements for ops that take integers alone."""
 
 
 def refuse_reals(op: ElementwiseOp) -> None:

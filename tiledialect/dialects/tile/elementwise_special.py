@@ -50,7 +50,7 @@ class SelectOp(ElementwiseOp):
         return self.operands[1:]
 
     def operand_type(self) -> Attribute:
-        """That in which the values meet; a condition of known width makes numbers so, too."""
+        """The values' common type; a condition of known width gives numbers a width, too."""
         promoted = super().operand_type()
         is_known = not et.is_weak(tensor_type(self.condition).element_type)
         return et.concrete(promoted) if is_known else promoted

@@ -75,7 +75,7 @@ def _constant(value: numeric.Array) -> Attribute:
 
 
 class FoldElementwise(HasFolder):
-    """Folds ops on constants, and those that change nothing."""
+    """Folds ops on constants, and identities."""
 
     @classmethod
     def fold(cls, op: Operation) -> Folded:

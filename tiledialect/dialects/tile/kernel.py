@@ -60,7 +60,7 @@ from tiledialect.schedule.scatters import rows_of_item
 
 
 def instruction_box(op: ContractionOp | None, schedule: Schedule) -> Box | None:
-    """Where the schedule's instruction stands in a kernel's contraction; None if it has none.
+    """Box of the schedule's instruction in a kernel's contraction; None if it has none.
 
     Raises:
         ScheduleError: the instruction cannot compute the contraction.
@@ -174,13 +174,14 @@ class KernelOp(IRDLOperation):
 
     @property
     def count(self) -> ContractionOp | None:
-        """What counts the elements that equal the maximum or minimum that is its contraction."""
+        """Count of the elements that equal the maximum or minimum that is the kernel's
+        contraction."""
         found = self.contractions
         return found[1] if len(found) > 1 and self.contraction is not None else None
 
     @property
     def parts(self) -> Mapping[SSAValue, tuple[Part, ...]]:
-        """Of what parts, computed at the kernel's own places, it puts results together."""
+        """Parts of which results are concatenated, computed at the kernel's own places."""
         if self.axes is not None or len(self.contractions) < 2:
             return {}
         return parts_yielded(self.yield_op.values)
@@ -209,7 +210,7 @@ class KernelOp(IRDLOperation):
 
     @property
     def values(self) -> tuple[SSAValue, ...]:
-        """What stages number: the inputs, as the body sees them, and what its ops compute.
+        """Values that stages number: the inputs, as in the body, and the results of its ops.
 
         In a kernel without axes, that is what its contraction takes of that. What is staged comes
         first, by the numbers in the attribute `staged` of its ops: passes that remove ops, or make
@@ -224,7 +225,7 @@ class KernelOp(IRDLOperation):
 
     @property
     def indices(self) -> tuple[LoopIndex, ...]:
-        """What the loops run over; those of a contraction are known once it has a domain."""
+        """Indices of the loops; a contraction's are known once it has a domain."""
         if self.axes is not None:
             reduced = self.reduced
             return tuple(LoopIndex(n, r, n not in reduced) for n, r in self.axes.data)
@@ -292,7 +293,7 @@ class KernelOp(IRDLOperation):
             raise VerifyException(str(e)) from None
 
     def _verify_undivided(self, schedule: Schedule) -> None:
-        """Check that nobody has a part of what is assigned: parts can be summed, not assigned."""
+        """Check that no loop divides an assignment: partial results can be summed, not assigned."""
         op = self.contraction
         if op is None or op.aggregation.data is not Aggregation.assign:
             return
@@ -320,7 +321,7 @@ class KernelOp(IRDLOperation):
             raise VerifyException(f"{name_of(value)} needs no stage: it is not computed twice")
 
     def _verify_global(self, stages: Sequence[GlobalStage]) -> None:
-        """Check that what a kernel of its own copies is an input that can be read from the copy."""
+        """Check that the operand of a global stage is an input that can be read from the copy."""
         for stage in stages:
             if stage.operand >= len(self.values):
                 raise VerifyException(f"there is no input {stage.operand} to stage")
@@ -424,7 +425,7 @@ class KernelOp(IRDLOperation):
         return op
 
     def mark(self, schedule: Schedule) -> Schedule:
-        """Give what a schedule stages numbers that last; the schedule with those."""
+        """Give the staged values lasting numbers; the schedule with these."""
         values = self.values
         chosen = [s.operand for s in schedule.stages if s.operand < len(values)]
         for op in self.block.ops:
@@ -490,6 +491,6 @@ KERNEL_OPS: tuple[type[Operation], ...] = (KernelOp, YieldOp)
 
 
 def _is_computed(value: SSAValue | None) -> bool:
-    """Whether a kernel computes what elements are on which nothing lands."""
+    """Whether a kernel computes the elements without points."""
     owner = None if value is None else value.owner
     return isinstance(owner, Operation) and not isinstance(owner, ConstantOp)

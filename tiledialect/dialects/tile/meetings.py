@@ -1,4 +1,4 @@
-"""The operands that an op promotes to one type, and what is left open until types are known.
+"""Operands that an op promotes to one type, and the choices left open until types are known.
 
 A number without a width of its own, such as 0.5 or a position, takes that of what it meets. Where
 an op has only such numbers, or integers beside a real one, the IR of a program whose inputs have
@@ -78,7 +78,7 @@ def meetings(op: Operation) -> Sequence[Meeting]:
 
 
 def element_type(value: SSAValue) -> Attribute:
-    """The element type of a tensor; the type of what is none."""
+    """Element type of a tensor; the type of another value."""
     return getattr(value.type, "element_type", value.type)
 
 

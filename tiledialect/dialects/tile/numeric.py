@@ -1,4 +1,4 @@
-"""What the elementwise ops compute, on NumPy arrays.
+"""Elementwise ops on NumPy arrays.
 
 Folding and the reference semantics share this table. Every function takes arrays that already
 have the op's compute type and gives an array of it (comparisons: of bools).
@@ -50,7 +50,7 @@ ELEMENT_TYPES: dict[np.dtype[Any], Attribute] = {
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
-    """NumPy's letter for what a dtype holds: ``f`` for reals, also of types not its own."""
+    """NumPy's letter for the kind of a dtype: ``f`` for reals, also of types not its own."""
     return "f" if dtype == NUMPY_TYPES[bf16] else dtype.kind
 
 
@@ -166,7 +166,7 @@ def convert(a: Array, element_type: Attribute) -> Array:
 
 
 def _cut_off(a: Array, dtype: np.dtype[Any]) -> Array:
-    """Reals as integers, which wrap; those that 64 bits do not hold become anything."""
+    """Reals as integers, which wrap; reals beyond 64 bits become anything."""
     signed = a.astype(np.int64).astype(dtype)
     return np.where(a < 0, signed, a.astype(dtype)) if dtype == np.uint64 else signed
 

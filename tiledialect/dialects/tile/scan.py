@@ -117,12 +117,12 @@ class ScanOp(TileOp):
 
     @property
     def size(self) -> int:
-        """How many elements the axis has."""
+        """Number of elements along the axis."""
         return (shape_of(tensor_type(self.operand)) or ())[self.along]
 
     @property
     def block(self) -> int | None:
-        """After how many elements it starts anew; None if it never does."""
+        """Number of elements after which the scan starts anew; None if it never does."""
         every = self.every.value.data if self.every is not None else self.size
         return every if every < self.size else None
 
@@ -134,7 +134,7 @@ class ScanOp(TileOp):
         return make_type(shape_of(t), wide)
 
     def verify_(self) -> None:
-        """Check the aggregation, the axis, and what the blocks start with."""
+        """Check the aggregation, the axis, and the initial values of the blocks."""
         super().verify_()
         if self.aggregation.data is Aggregation.assign:
             raise VerifyException("a tile.scan aggregates: assign does not")

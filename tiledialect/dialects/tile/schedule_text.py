@@ -21,16 +21,16 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.schedule.loops import Schedule
 
 DEEPEST = 6
-"""How many ops are looked through for the name of what a value is computed of."""
+"""Largest number of ops searched for the name of a value's source."""
 SHOWN = 40
-"""How many characters of a schedule say where in it something is wrong."""
+"""Number of characters of a schedule that an error quotes."""
 
 _ENTRY = re.compile(r"^\s*([\w.']+(?: [\w.']+)*)\s*:(?=\s*<)", re.MULTILINE)
-"""A name may be words: what has none is "an operand"."""
+"""Name of an entry; it may be words, as "an operand" for a value without a name."""
 
 
 def named_kernels(op: Operation) -> dict[str, KernelOp]:
-    """The kernels in an op by the names of what they compute; of equal names, numbered ones."""
+    """Kernels in an op by the names of their results; of equal names, numbered ones."""
     found: dict[str, KernelOp] = {}
     for kernel in ops_of(op, KernelOp):
         base = name = _kernel_name(kernel)
@@ -43,7 +43,7 @@ def named_kernels(op: Operation) -> dict[str, KernelOp]:
 
 
 def _kernel_name(kernel: KernelOp) -> str:
-    """The name of what a kernel gives first, or of what it computes that of."""
+    """Name of a kernel's first result, or of its source."""
     result = kernel.outputs[0]
     if result.name_hint:
         return name_of(result)
@@ -51,7 +51,7 @@ def _kernel_name(kernel: KernelOp) -> str:
 
 
 def operand_names(kernel: KernelOp) -> list[str]:
-    """What the text of a schedule calls the values of a kernel that can be staged.
+    """Names, in the text of a schedule, of the values of a kernel that can be staged.
 
     That is their names; of equal ones the second is numbered, and what has none is called after
     what it is computed of, as ``of_A``, else by its number.
@@ -68,7 +68,7 @@ def operand_names(kernel: KernelOp) -> list[str]:
 
 
 def _told(value: SSAValue, kernel: KernelOp, depth: int = DEEPEST) -> str:
-    """The name of a value in a kernel, or ``of_`` and that of what it is computed of, if any."""
+    """Name of a value in a kernel, or ``of_`` and its source's name, if any."""
     if value.name_hint:
         return name_of(value)
     if isinstance(value, BlockArgument):

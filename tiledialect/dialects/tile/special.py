@@ -116,12 +116,12 @@ class ScatterOp(TileOp):
 
     @property
     def part_count(self) -> int:
-        """Into how many parts the indices are divided."""
+        """Number of parts into which the indices are divided."""
         return 1 if self.parts is None else self.parts.value.data
 
     @property
     def part_size(self) -> int:
-        """How many indices a part has, but for the last."""
+        """Number of indices of a part, but for the last."""
         return ceil_div(size_of(self.indices), self.part_count)
 
     def inferred_type(self) -> AnyTensor:
@@ -357,7 +357,7 @@ def _agree(a: Shape, b: Shape) -> bool:
 
 
 def before_reshapes(value: SSAValue) -> SSAValue:
-    """What reshapes make a value of; the value itself if none do."""
+    """Source of a value before reshapes; the value itself if there are none."""
     while isinstance(value.owner, ReshapeOp):
         value = value.owner.operand
     return value

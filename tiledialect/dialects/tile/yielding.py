@@ -27,7 +27,7 @@ class EndsInYield(OpTrait):
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """Ends the body of a `tile.kernel` or `tile.custom_gradient` with what it gives.
+    """Ends the body of a `tile.kernel` or `tile.custom_gradient` with its results.
 
     Example: `tile.yield %e : tensor<8xf32>`
     """

@@ -9,7 +9,8 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 
 
 def extreme_counted(contractions: Sequence[ContractionOp]) -> ContractionOp | None:
-    """The maximum or minimum of two contractions, if the second counts what equals the first."""
+    """Maximum or minimum of two contractions, if the second counts the elements equal to the
+    first."""
     if len(contractions) != 2:
         return None
     extreme, count = contractions

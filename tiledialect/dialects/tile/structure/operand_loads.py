@@ -1,4 +1,4 @@
-"""What the operands of a contraction are computed of, where it loads them."""
+"""Sources of the operands of a contraction, where it loads them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Access = tuple[IndexExpr, ...]
 
 
 def broadcast_access(value: SSAValue, access: Sequence[IndexExpr]) -> Access:
-    """Where an elementwise op reads an operand if it computes the element at an access."""
+    """Access of an elementwise op to an operand if it computes the element at an access."""
     own = shape(value)
     aligned = access[len(access) - len(own) :]
     return tuple(IndexExpr() if n == 1 else e for e, n in zip(aligned, own, strict=True))

@@ -20,7 +20,7 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.sets import interval
 
 Axis = tuple[IndexExpr, Range]
-"""Where a contraction writes along an axis, and in which range that is."""
+"""Position of a contraction's writes along an axis, and its range."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Part:
     """The copy that writes it there."""
     value: SSAValue
     places: tuple[IndexExpr, ...]
-    """Where its element at `d0, d1, …` is in the larger tensor."""
+    """Position of the element at `d0, d1, …` in the larger tensor."""
 
     @property
     def ranges(self) -> Mapping[str, Range]:
@@ -62,7 +62,8 @@ def parts_of(value: SSAValue) -> tuple[Part, ...]:
 
 
 def parts_yielded(values: Sequence[SSAValue]) -> dict[SSAValue, tuple[Part, ...]]:
-    """Which of a kernel's results are put together of parts that it computes at its own places.
+    """Results of a kernel that are concatenated of parts computed at its own places, with the
+    parts.
 
     None are if another result has another shape than those parts.
     """
@@ -106,7 +107,7 @@ def check_shapes(
 
 
 def _part(op: ContractionOp) -> Part | None:
-    """What a copy writes, if it writes all elements of what it reads, each at one place."""
+    """Part that a copy writes, if it writes all elements of its operand, each at one place."""
     is_copy = op.aggregation.data is Aggregation.assign and len(op.inputs) == 1
     if not is_copy or op.domain is None or op.symbols or op.constraints.data:
         return None
@@ -157,7 +158,7 @@ def _are_apart(a: Part, b: Part) -> bool:
 
 
 def places(access: Sequence[IndexExpr], ranges: Mapping[str, Range]) -> list[Axis]:
-    """Where an access is along each axis."""
+    """Position and range of an access along each axis."""
     ends = [interval(e, ranges) for e in access]
     return [(e, Range(low, high + 1)) for e, (low, high) in zip(access, ends, strict=True)]
 

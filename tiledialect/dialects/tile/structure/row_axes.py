@@ -29,7 +29,7 @@ def names_in(exprs: Iterable[IndexExpr]) -> set[str]:
 
 
 def reduced_by(op: ContractionOp, axes: Axes) -> set[str]:
-    """The axes that a contraction aggregates over; those of size 1 do not count."""
+    """Axes over which a contraction aggregates; axes of size 1 do not count."""
     read = names_in(e for access in op.accesses for e in access.data)
     return {n for n in read - names_in(op.output.data) if n not in axes or axes[n].extent > 1}
 
@@ -40,7 +40,7 @@ def shape(value: SSAValue) -> Shape:
 
 
 def broadcast_map(target: Map, value: SSAValue) -> Map:
-    """Where an elementwise op whose result lies along ``target`` reads an operand."""
+    """Axes of an operand that an elementwise op reads if its result lies along ``target``."""
     own = shape(value)
     aligned = target[len(target) - len(own) :]
     return tuple(None if size == 1 else a for a, size in zip(aligned, own, strict=True))
@@ -86,7 +86,7 @@ class Rows:
         return rows
 
     def reads(self, op: Operation) -> list[Map]:
-        """Where an op reads each operand."""
+        """Axes along which an op reads each operand."""
         if isinstance(op, ContractionOp):
             return [self._map(v, a.data) for v, a in zip(op.inputs, op.accesses, strict=True)]
         if isinstance(op, YieldOp):
@@ -108,7 +108,7 @@ class Rows:
         return found
 
     def _map(self, value: SSAValue, access: Sequence[IndexExpr]) -> Map:
-        """Where an access of index expressions reads a value."""
+        """Axes along which an access of index expressions reads a value."""
         found: list[str | None] = []
         for k, (e, size) in enumerate(zip(access, shape(value), strict=True)):
             (name,) = e.names if len(e.names) == 1 else (None,)
@@ -126,7 +126,7 @@ class Rows:
         return tuple(found)
 
     def _elementwise(self, op: ElementwiseOp) -> Map:
-        """Each axis lies where that of an operand that is computed here does.
+        """Axes of an elementwise result: each as in an operand that is computed here.
 
         What has all axes has them in order; of fewer axes some may be open.
         """
@@ -140,7 +140,7 @@ class Rows:
         return tuple(found)
 
     def _of_rows(self, value: SSAValue) -> Map:
-        """The axes of a result: open ones are those that nothing aggregates over."""
+        """Axes of a result: the open ones are the axes over which nothing aggregates."""
         found = self.maps.get(value, ())
         if OPEN not in found:
             return found
@@ -156,7 +156,7 @@ class Rows:
         return reduced_by(op, self.axes) if isinstance(op, ContractionOp) else set()
 
     def _settled(self, ops: Sequence[Operation]) -> Mapping[SSAValue, Map]:
-        """The maps with the axes that no operand tells: those of what takes a value, or is of it.
+        """Maps completed by the users and the operands of values whose operands leave axes open.
 
         The last ones, if nothing tells.
         """
@@ -178,7 +178,7 @@ class Rows:
         return OPEN in self.maps.get(value, ())
 
     def _tell(self, op: Operation) -> None:
-        """Fill in the axes that are open of what an op takes, and of what it makes."""
+        """Fill in the open axes of an op's operands and results."""
         for value, read in zip(op.operands, self.reads(op), strict=True):
             self._fill(value, read)
         if isinstance(op, ElementwiseOp) and op.res in self.maps:

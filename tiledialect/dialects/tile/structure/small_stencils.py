@@ -45,9 +45,9 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.integer import Expr
 
 MOST_TAPS = 16
-"""How many points an element may have that is computed wherever it is needed."""
+"""Largest number of points of an element that is computed wherever it is needed."""
 PLAIN = Combination.none, Combination.mul
-"""What makes 0 of what is read where there is no point, as all of that is 0."""
+"""Combinations that are 0 where nothing is read, as reads are 0 there."""
 
 KEEP_ZEROS = (
     *(AbsOp, AddOp, AsinOp, AtanOp, CastOp, CeilOp, ErfOp, ExpM1Op, FloorOp, IdentOp, Log1pOp),
@@ -62,7 +62,7 @@ Box = tuple[Range, ...]
 
 
 def taps_of(op: ContractionOp) -> int:
-    """How many points aggregate into an element that can be computed where it is needed.
+    """Number of points that aggregate into an element which can be computed where it is needed.
 
     0 if it cannot: they are many, or no copies, sums or sums of products of what is in memory, or
     the element does not tell their indices. A copy may have a default, and read copies.
@@ -87,7 +87,8 @@ def points_of_element(op: ContractionOp, ranges: Mapping[str, Range]) -> int:
 
 
 def read_elements(value: SSAValue, found: dict[SSAValue, int] | None = None) -> int:
-    """How many places in memory an element of copies of copies is read from, if tests decide."""
+    """Number of places in memory from which an element of copies of copies is read, if tests
+    decide."""
     op = value.owner
     if not isinstance(op, ContractionOp):
         return 1
@@ -99,7 +100,7 @@ def read_elements(value: SSAValue, found: dict[SSAValue, int] | None = None) -> 
 
 
 def is_copy(op: ContractionOp) -> bool:
-    """Whether each element is one of what a contraction reads, or what it has none for."""
+    """Whether each element is one of a contraction's operand or of its default."""
     types = {tensor_type(v).element_type for v in (op.result, *op.inputs)}
     assigns = op.aggregation.data is Aggregation.assign and len(op.inputs) == len(types) == 1
     return assigns and not isinstance(op.inputs[0].owner, ConstantOp)
@@ -121,7 +122,8 @@ def _reads_memory(op: ContractionOp) -> bool:
 
 
 def keeps_zeros(value: SSAValue) -> bool:
-    """Whether elementwise ops make a value of what is in memory, and 0 where all of that is 0."""
+    """Whether elementwise ops make a value from memory alone, and 0 where all of its operands are
+    0."""
     known: dict[SSAValue, bool] = {}
     pending = [value]
     while pending:
@@ -151,7 +153,7 @@ def _is_finite(value: SSAValue) -> bool:
 
 
 def _is_placed(value: SSAValue) -> bool:
-    """Whether all elements are copies of what is in memory."""
+    """Whether all elements are copies from memory."""
     boxes: list[Box] = []
     while isinstance(op := value.owner, ContractionOp):
         box = _box(op)
@@ -165,7 +167,7 @@ def _is_placed(value: SSAValue) -> bool:
 
 
 def _box(op: ContractionOp) -> Box | None:
-    """Where a copy writes; None if its indices depend on one another."""
+    """Box of a copy's writes; None if its indices depend on one another."""
     space = op.space()
     exprs = [e for access in space.inputs for e in access]
     exprs += [c.expr for c in space.constraints]
