@@ -21,7 +21,7 @@ FAR_OFF = 1e-2
 
 
 @dataclass(frozen=True)
-class Row:
+class Measurement:
     """Measurements of a task on a device."""
 
     name: str
@@ -60,7 +60,7 @@ def measure(
     peers: Sequence[PeerKind],
     rounds: int = ROUNDS,
     function: td.Function | None = None,
-) -> Row:
+) -> Measurement:
     """Measure a task; with ``function``, that function of ours instead of the compiled one."""
     function = function or task.function(device)
     arrays = task.inputs()
@@ -85,7 +85,7 @@ def measure(
     mine = times[OURS]
     seconds, nbytes = median(mine), _nbytes(function, arrays, expected)
     others: dict[str, Contestant] = {n: c for n, c in contestants.items() if n != OURS}
-    return Row(
+    return Measurement(
         task.name,
         device.id,
         seconds,

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from limits import Limits
-from measure import Row
+from measure import Measurement
 
 HEADER = (
     f"{'workload':36} {'device':10} {'time':>10} {'rate':>14} {'of limit':>8} "
@@ -27,7 +27,7 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e6:.1f} us"
 
 
-def line(row: Row, name: str = "") -> str:
+def line(row: Measurement, name: str = "") -> str:
     """A line of the table, under another name if one is given; the ratio is to the fastest peer."""
     best = f"{row.ratios[row.best]:6.2f}" if row.best else f"{'-':>6}"
     order = sorted(row.ratios, key=row.ratios.__getitem__)
@@ -57,7 +57,7 @@ def progress(done: int, total: int, name: str) -> None:
     sys.stderr.flush()
 
 
-def write_json(path: Path, rows: Sequence[Row], limits: Mapping[str, Limits]) -> None:
+def write_json(path: Path, rows: Sequence[Measurement], limits: Mapping[str, Limits]) -> None:
     """Everything that was measured."""
     data = {
         "limits": {name: asdict(limit) for name, limit in limits.items()},
@@ -71,7 +71,7 @@ LEAST, MOST = 0.05, 8.0
 """The ratios at the ends of the logarithmic scale."""
 
 
-def write_plot(path: Path, rows: Sequence[Row]) -> None:
+def write_plot(path: Path, rows: Sequence[Measurement]) -> None:
     """A bar for each ratio to the fastest peer, on a logarithmic scale about 1."""
     compared = [row for row in rows if row.best]
     height = TOP + BAR * len(compared) + 20
@@ -96,7 +96,7 @@ def _place(ratio: float) -> float:
     return LEFT + (WIDTH - LEFT - 60) * math.log(inside / LEAST) / math.log(MOST / LEAST)
 
 
-def _bar(row: Row, y: int) -> str:
+def _bar(row: Measurement, y: int) -> str:
     assert row.best is not None
     ratio = row.ratios[row.best]
     ends = sorted((_place(1.0), _place(ratio)))

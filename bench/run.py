@@ -17,7 +17,7 @@ import peers
 import report
 from frame import Scale, Task, tasks
 from limits import Limits
-from measure import Row, measure
+from measure import Measurement, measure
 from timing import ROUNDS
 from workloads.table import WORKLOADS
 
@@ -75,7 +75,7 @@ def main() -> int:
     if problem := _cannot_begin(options, devices):
         print(problem, file=sys.stderr)
         return 1
-    rows: list[Row] = []
+    rows: list[Measurement] = []
     found: dict[str, Limits] = {}
     failed = False
     for device in devices:

@@ -23,7 +23,7 @@ from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, flat_strides
 from tiledialect.lowering.nest.utils.unrolled_accesses import stored_in
-from tiledialect.schedule.loops import WRITTEN_OUT, Role
+from tiledialect.schedule.loops import UNROLLED, Role
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def _loops(loop: ForOp) -> list[ForOp]:
     """Loops of a copy."""
     found = ops_of(loop, ForOp)
     for x in found:
-        if x.role.data.role not in WRITTEN_OUT:
+        if x.role.data.role not in UNROLLED:
             raise TileError.at(x, "what is fetched ahead must fit registers: use smaller tiles")
     return found
 

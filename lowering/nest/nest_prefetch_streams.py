@@ -30,7 +30,7 @@ MOST_USES = 4
 def is_stream(op: LoadOp, scope: NestScope) -> bool:
     """Whether a load's innermost loop reads an array without gaps, and each element once."""
     loops = list(loops_around(op))
-    inner = list(takewhile(lambda loop: loop.is_written_out, loops))
+    inner = list(takewhile(lambda loop: loop.is_unrolled, loops))
     if len(inner) == len(loops):
         return False
     host, *outer = loops[len(inner) :]

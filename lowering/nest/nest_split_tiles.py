@@ -30,7 +30,7 @@ from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.conditions import all_of, is_uniform, parts_of, set_condition
 from tiledialect.lowering.nest.utils.scope import NestScope
-from tiledialect.schedule.loops import WRITTEN_OUT, Role
+from tiledialect.schedule.loops import UNROLLED, Role
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Tile:
         if not isinstance(branch, IfOp) or branch.otherwise is not None:
             return None
         loops = [lanes]
-        while isinstance(outer := loops[0].parent_op(), ForOp) and _is_written_out(outer):
+        while isinstance(outer := loops[0].parent_op(), ForOp) and _is_unrolled(outer):
             if outer is outermost or all_of(outer.block) is not loops[0]:
                 break
             loops.insert(0, outer)
@@ -141,8 +141,8 @@ class Tile:
         return rest
 
 
-def _is_written_out(loop: ForOp) -> bool:
-    return loop.role.data.role in WRITTEN_OUT
+def _is_unrolled(loop: ForOp) -> bool:
+    return loop.role.data.role in UNROLLED
 
 
 def split_tiles(lanes: ForOp, env: Env, outermost: ForOp | None = None) -> None:

@@ -34,7 +34,7 @@ def loop(kernel: GpuKernel, op: Operation) -> None:
     lower, upper, step = map(kernel.indices.simplify, bounds)
     if op.is_parallel:
         _parallel(kernel, op)
-    elif known.is_written_out:
+    elif known.is_unrolled:
         index, block = op.index, op.block
         for k in range(known.extent or 0):
             kernel.exprs[index] = lower + k * step

@@ -44,7 +44,7 @@ def _are_registers(buffer: BufferOp) -> bool:
 def _is_number(index: SSAValue) -> bool:
     """Whether an index is a number in each copy of its loop's body."""
     loop = index.owner.parent_op() if isinstance(index.owner, Block) else None
-    return isinstance(loop, ForOp) and loop.is_written_out
+    return isinstance(loop, ForOp) and loop.is_unrolled
 
 
 def flatten_arguments(kernel: GpuKernel) -> None:

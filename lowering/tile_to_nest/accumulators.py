@@ -28,7 +28,7 @@ from tiledialect.lowering.tile_to_nest.elements import element_type
 from tiledialect.lowering.tile_to_nest.group_reductions import Parts
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.schedule.footprint import step_name
-from tiledialect.schedule.loops import Role, sub_group_share, summed_beside
+from tiledialect.schedule.loops import Role, separate_sums, sub_group_share
 
 Aggregate = Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]
 """Function that combines an aggregate with a value, in an element type."""
@@ -51,7 +51,7 @@ class Places:
         """Build the layout of a contraction whose points are the levels from ``first`` on."""
         levels, inside = kernel.levels, range(first, len(kernel.levels))
         moving = tuple(k for k in inside if levels[k].index in outputs)
-        lanes = tuple(k for k in summed_beside(levels, outputs) if k in inside)
+        lanes = tuple(k for k in separate_sums(levels, outputs) if k in inside)
         shared = tuple(k for k in kernel.local_levels if levels[k].index not in outputs)
         return Places(kernel, moving, lanes, shared)
 

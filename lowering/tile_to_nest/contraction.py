@@ -49,7 +49,7 @@ from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.lowering.tile_to_nest.staging import Staging
 from tiledialect.lowering.tile_to_nest.vector_tails import ColumnTail
 from tiledialect.schedule.footprint import step_name
-from tiledialect.schedule.loops import Role, first_written_out
+from tiledialect.schedule.loops import Role, first_unrolled
 from tiledialect.schedule.output_box import always_lands, visited
 
 
@@ -118,7 +118,7 @@ class ContractionNest:
         for k, level in enumerate(self.levels):
             if k >= parallel and (level.index not in self.outputs or k == box):
                 return k
-        return first_written_out(self.levels)
+        return first_unrolled(self.levels)
 
     @cached_property
     def needs_flag(self) -> bool:

@@ -27,7 +27,7 @@ from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.lowering.tile_to_nest.staging import Location, Staging, as_bits
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.instruction_box import Box
-from tiledialect.schedule.instructions import Exchange, Fragment, Rows
+from tiledialect.schedule.instructions import Exchange, Fragment, RowLoad
 from tiledialect.schedule.loops import Role
 
 
@@ -150,7 +150,7 @@ class InstructionNest:
         return [self.nest.emit(vector.ExtractOp(value, [k], t)) for k in range(len(locations))]
 
     def _row(
-        self, fragment: Fragment, rows: Rows, number: int
+        self, fragment: Fragment, rows: RowLoad, number: int
     ) -> tuple[SSAValue, list[Expr]] | None:
         """Memory and indices of this work-item's row, if rows can be loaded together."""
         locations: list[Location] = []

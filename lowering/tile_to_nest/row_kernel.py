@@ -46,7 +46,7 @@ from tiledialect.lowering.tile_to_nest.staging import Staging
 from tiledialect.lowering.tile_to_nest.vector_tails import UnrolledRowTail
 from tiledialect.lowering.tile_to_nest.welford_sums import Guesses
 from tiledialect.schedule.footprint import step_name
-from tiledialect.schedule.loops import Role, first_written_out, summed_beside
+from tiledialect.schedule.loops import Role, first_unrolled, separate_sums
 
 NO_ACCUMULATORS: Mapping[ContractionOp, Accumulator] = {}
 
@@ -139,8 +139,8 @@ class RowNest:
         """
         for k, level in enumerate(self.levels):
             if k >= self.kernel.parallel and level.index in self.reduced:
-                return max(self.kernel.parallel, first_written_out(self.levels[:k]))
-        return first_written_out(self.levels)
+                return max(self.kernel.parallel, first_unrolled(self.levels[:k]))
+        return first_unrolled(self.levels)
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
@@ -259,7 +259,7 @@ class RowNest:
     def _points_of(self, k: int) -> list[int]:
         """Extents of the levels inside a level that give a lane more points."""
         outputs = set(self.rows.axes) - self.reduced
-        beside = summed_beside(self.levels, outputs)
+        beside = separate_sums(self.levels, outputs)
         inside = range(max(k + 1, self.first), len(self.levels))
         return [
             self.levels[j].extent

@@ -39,7 +39,7 @@ from tiledialect.lowering.tile_to_nest.vector_tails import (
 )
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.footprint import step_name
-from tiledialect.schedule.loops import LEAST_SLIDING, Role, ends_in_part
+from tiledialect.schedule.loops import LEAST_ALIGNED_ROW, Role, ends_in_power_of_two
 
 UNKNOWN_SHIFT = Expr.var(SHIFT)
 """Shift of aligned vectors in a row that is not known yet."""
@@ -182,7 +182,7 @@ class ShiftedTail(RowTail):
     @override
     def is_possible(self) -> bool:
         """Whether the tail is also better than halves, quarters… of a vector."""
-        return super().is_possible and not ends_in_part(self.length, self.lanes)
+        return super().is_possible and not ends_in_power_of_two(self.length, self.lanes)
 
     @property
     @override
@@ -228,7 +228,7 @@ class AlignedTail(RowTail):
         """Aligned tail of a long row whose successor is aligned differently; else None."""
         kernel, index = tail.kernel, tail.index
         is_loop = kernel.levels[tail.levels[0]].role is Role.SERIAL
-        if not is_loop or tail.length < LEAST_SLIDING:
+        if not is_loop or tail.length < LEAST_ALIGNED_ROW:
             return None
         found = _start(kernel, rows, index)
         return AlignedTail(kernel, index, tail.levels, tail.length, *found) if found else None

@@ -35,7 +35,7 @@ from tiledialect.lowering.tile_to_nest.accumulators import AGGREGATE
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.schedule.footprint import step_name
-from tiledialect.schedule.loops import Role, first_written_out
+from tiledialect.schedule.loops import Role, first_unrolled
 from tiledialect.schedule.scans import ScanLevels
 
 Parts = tuple[SSAValue, ...]
@@ -56,7 +56,7 @@ class ScanNest:
         self.index = f"d{op.along}"
         self.own = ScanLevels.of(kernel.schedule, self.index, op.block)
         serial = [k for k in (*self.own.steps, *self.own.inside) if k >= kernel.parallel]
-        self.first = min(serial, default=first_written_out(kernel.levels))
+        self.first = min(serial, default=first_unrolled(kernel.levels))
         inside = range(self.first, len(kernel.levels))
         self.tile = [k for k in inside if k not in self.own.steps]
         """Levels that index the registers of a work-item."""

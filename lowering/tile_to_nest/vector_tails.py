@@ -20,7 +20,7 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Expr, less, minimum
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.schedule.footprint import step_name
-from tiledialect.schedule.loops import LoopLevel, Role, ends_in_part, is_left_alone
+from tiledialect.schedule.loops import LoopLevel, Role, ends_in_power_of_two, is_last_group_short
 
 SHIFT = "shift"
 """Step of an index that shifts a row's vectors inwards: 0, or less in the last one."""
@@ -60,7 +60,7 @@ class ColumnTail:
         between = {level.index for level in levels[own[0] : own[-1]]} - outputs
         in_order = are_digits([levels[k] for k in own])
         lanes = levels[-1].extent
-        fills = tail.length % lanes == 0 or ends_in_part(tail.length, lanes)
+        fills = tail.length % lanes == 0 or ends_in_power_of_two(tail.length, lanes)
         is_serial = is_outside and levels[own[0]].role is Role.SERIAL and tail.whole > 0
         if index not in outputs or not (between and in_order and is_serial) or fills:
             return None
@@ -128,10 +128,10 @@ class UnrolledRowTail:
         is_past = prod(level.extent for level in digits) > length >= together
         # What a group has alone must not be done by another one.
         group = prod(level.extent for level in digits if level.role is not Role.GROUP)
-        is_alone = is_left_alone(length, group, together)
+        is_alone = is_last_group_short(length, group, together)
         is_own = levels[own[-2]].role is Role.SERIAL and not is_alone
-        written_out = digits[-1].role is Role.UNROLL and digits[-1].stride == 1
-        if not (is_past and is_own and written_out and are_digits(digits)):
+        unrolled = digits[-1].role is Role.UNROLL and digits[-1].stride == 1
+        if not (is_past and is_own and unrolled and are_digits(digits)):
             return None
         return UnrolledRowTail(kernel, index, own[-2], together, length)
 

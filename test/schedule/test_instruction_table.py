@@ -20,7 +20,7 @@ from tiledialect.schedule.instructions import (
     Exchange,
     Fragment,
     Instruction,
-    Rows,
+    RowLoad,
     check,
     find,
     register,
@@ -192,13 +192,13 @@ PAIR = Fragment(("m",), "f32", 2, (2 * LANE + ELEMENT,))
         (replace(DOUBLE, result=replace(ONE, place=(ELEMENT + 0 * LANE,)), lanes=2), "once"),
         (
             replace(
-                DOUBLE, operands=(replace(ONE, rows=(Rows("r", "z", 4, (0 * LANE,), ""),)), ONE)
+                DOUBLE, operands=(replace(ONE, rows=(RowLoad("r", "z", 4, (0 * LANE,), ""),)), ONE)
             ),
             "another axis",
         ),
         (
             replace(
-                DOUBLE, operands=(replace(ONE, rows=(Rows("r", "m", 2, (0 * LANE,), ""),)), ONE)
+                DOUBLE, operands=(replace(ONE, rows=(RowLoad("r", "m", 2, (0 * LANE,), ""),)), ONE)
             ),
             "are not its box",
         ),

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
-from tiledialect.schedule.instructions import Fragment, Instruction, Rows
+from tiledialect.schedule.instructions import Fragment, Instruction, RowLoad
 
 Array = npt.NDArray[Any]
 
@@ -64,7 +64,7 @@ def _box(entry: Instruction, fragment: Fragment, items: int, registers: Sequence
     return box
 
 
-def load_rows(entry: Instruction, number: int, named: Rows, rows: Array) -> list[Array]:
+def load_rows(entry: Instruction, number: int, named: RowLoad, rows: Array) -> list[Array]:
     """The registers of an operand that each work-item has of the rows that all of them load."""
     fragment = entry.operands[number]
     items, width = rows.shape

@@ -11,7 +11,7 @@ from tiledialect.index.integer import Expr, floordiv, mod
 from tiledialect.schedule.instructions import Fragment, Instruction, find
 from tiledialect.schedule.loops import (
     PARALLEL,
-    WRITTEN_OUT,
+    UNROLLED,
     LoopLevel,
     Role,
     Schedule,
@@ -179,7 +179,7 @@ def _check_levels(box: Box, levels: Sequence[LoopLevel]) -> None:
         if k not in box.levels:
             continue
         is_summed = level.index in {box.indices[axis] for axis in summed}
-        allowed = (Role.SERIAL, Role.UNROLL) if is_summed else WRITTEN_OUT
+        allowed = (Role.SERIAL, Role.UNROLL) if is_summed else UNROLLED
         if level.role not in allowed:
             roles = " or ".join(allowed)
             raise ScheduleError(f"the loop {level} is inside {name}: its role must be {roles}")

@@ -23,7 +23,7 @@ STORED_AS = {"tf32": "f32"}
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowLoad:
     """Joint load of an operand from local memory by the work-items of an instruction.
 
     Each work-item names the beginning of a row, ``width`` neighbours in memory; the fragment says
@@ -54,7 +54,7 @@ class Fragment:
     """Position of an element along each axis: an expression of ``LANE`` and ``ELEMENT``."""
     packed: int = 1
     """Number of elements in a register, the first in its lowest bits."""
-    rows: tuple[Rows, ...] = ()
+    rows: tuple[RowLoad, ...] = ()
     """Loads where rows of it, along one axis or the other, are contiguous in local memory;
     elsewhere elements are loaded one by one."""
 
@@ -68,7 +68,7 @@ class Fragment:
         """The element type in memory."""
         return STORED_AS.get(self.type, self.type)
 
-    def rows_along(self, axis: str) -> Rows | None:
+    def rows_along(self, axis: str) -> RowLoad | None:
         """Load where rows along an axis are contiguous."""
         return next((rows for rows in self.rows if rows.axis == axis), None)
 
@@ -225,7 +225,7 @@ def _check_exchange(entry: Instruction, exchange: Exchange) -> None:
             )
 
 
-def _check_rows(entry: Instruction, fragment: Fragment, rows: Rows, name: str) -> None:
+def _check_rows(entry: Instruction, fragment: Fragment, rows: RowLoad, name: str) -> None:
     if rows.axis not in fragment.axes or len(rows.place) != len(fragment.axes):
         raise ScheduleError(f"the {name} of instruction {entry.name} has rows along another axis")
     along = fragment.axes.index(rows.axis)
@@ -272,7 +272,7 @@ def _sums(boxes: int) -> Fragment:
     return Fragment(("m", "n"), "f32", 4 * boxes, (row, column))
 
 
-def _matrices(name: str, place: tuple[Expr, ...], axis: str, width: int, form: str) -> Rows:
+def _matrices(name: str, place: tuple[Expr, ...], axis: str, width: int, form: str) -> RowLoad:
     """Matrices of 8 rows of 16 bytes: `ldmatrix` gives each lane 4 bytes of each."""
     numbers = range(int(form[1]))
     element, register = ("short", "short2") if width == 8 else ("float", "float")
@@ -292,12 +292,12 @@ static inline void {name}({listed(register + " *r{}")}, const __local {element} 
         + "".join(f"    *r{k} = as_{register}(x{k});\n" for k in numbers)
         + "}"
     )
-    return Rows(name, axis, width, place, text)
+    return RowLoad(name, axis, width, place, text)
 
 
 SIXTEEN, HALF = mod(LANE, 16), floordiv(LANE, 16)
 """Rows that the lanes name: 16, and the adjacent ones in their other half."""
-EIGHT, BESIDE = mod(LANE, 8) + 8 * HALF, mod(floordiv(LANE, 8), 2)
+EIGHT, ADJACENT = mod(LANE, 8) + 8 * HALF, mod(floordiv(LANE, 8), 2)
 """The same with eight and the adjacent eight, and then the next eight."""
 
 MMA_TF32 = Instruction(
@@ -317,7 +317,7 @@ MMA_TF32 = Instruction(
             "tf32",
             2,
             (COLUMN + 4 * ELEMENT, ROW),
-            rows=(_matrices("ldmatrix_x2_f32", (4 * BESIDE, mod(LANE, 8)), "k", 4, "x2"),),
+            rows=(_matrices("ldmatrix_x2_f32", (4 * ADJACENT, mod(LANE, 8)), "k", 4, "x2"),),
         ),
     ),
     """\
@@ -389,7 +389,7 @@ def _mma_half(
         packed=2,
         rows=(
             _matrices("ldmatrix_x4", (SIXTEEN, 8 * HALF), "k", 8, "x4"),
-            _matrices("ldmatrix_x4_trans", (8 * BESIDE, EIGHT), "m", 8, "x4.trans"),
+            _matrices("ldmatrix_x4_trans", (8 * ADJACENT, EIGHT), "m", 8, "x4.trans"),
         ),
     )
     k = 2 * COLUMN + mod(ELEMENT, 2) + 8 * mod(floordiv(ELEMENT, 2), 2)
@@ -426,8 +426,8 @@ WIDER = Exchange(
     ),
 )
 """Four neighbours a work-item, of the sums of two boxes: stores of two f16 fill no sector."""
-NARROW = (1, "x2", (SIXTEEN, 0 * LANE), (8 * BESIDE, mod(LANE, 8)))
-WIDE = (2, "x4", (SIXTEEN, 8 * HALF), (8 * BESIDE, EIGHT))
+NARROW = (1, "x2", (SIXTEEN, 0 * LANE), (8 * ADJACENT, mod(LANE, 8)))
+WIDE = (2, "x4", (SIXTEEN, 8 * HALF), (8 * ADJACENT, EIGHT))
 MMA_F16, MMA_F16_WIDE = _mma_half("f16", *NARROW), _mma_half("f16", *WIDE)
 MMA_BF16, MMA_BF16_WIDE = _mma_half("bf16", *NARROW), _mma_half("bf16", *WIDE)
 

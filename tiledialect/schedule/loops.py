@@ -37,7 +37,7 @@ LOADED_LANES = 2
 vectors they are loaded one by one."""
 SHORT_ROW = 4
 """Rows that are shorter than this are no vectors: neighbours of other rows are lanes then."""
-WRITTEN_OUT = (Role.UNROLL, Role.VECTOR)
+UNROLLED = (Role.UNROLL, Role.VECTOR)
 """The roles whose steps stand one after the other in the kernel."""
 
 
@@ -204,7 +204,7 @@ MOST_REACHED = 1 << 62
 """Most values that the loops over an index have together: numbers of 64 bits count them."""
 MOST_ITEMS = (1 << 31) - 1
 """Most work-items that a group can have at all; a device has its own limit."""
-MOST_WRITTEN_OUT = 1 << 14
+MOST_UNROLLED = 1 << 14
 """Most copies of a body in a kernel: beyond that, no compiler terminates."""
 
 
@@ -250,11 +250,11 @@ def _check_levels(indices: Sequence[LoopIndex], levels: Sequence[LoopLevel]) -> 
                 f"the schedule has a loop over {level.index}, which is no index here: there is "
                 f"{', '.join(index.name for index in indices) or 'none'}"
             )
-    copies = prod(x.extent for x in levels if x.role in WRITTEN_OUT)
-    if copies > MOST_WRITTEN_OUT:
+    copies = prod(x.extent for x in levels if x.role in UNROLLED)
+    if copies > MOST_UNROLLED:
         raise ScheduleError(
             f"the loops that are written out (unroll, vector) have {copies} steps together; "
-            f"at most {MOST_WRITTEN_OUT} can be"
+            f"at most {MOST_UNROLLED} can be"
         )
     for index in indices:
         reach = 1
@@ -320,7 +320,7 @@ def sub_group_share(schedule: Schedule, summed: Collection[str]) -> int:
     return gcd(neighbours, max(schedule.sub_groups, 1))
 
 
-LEAST_SLIDING = 512
+LEAST_ALIGNED_ROW = 512
 """Number of elements of a row from which its vectors begin at multiples of themselves in memory.
 
 They are 32 cache lines of floats: a line more at each end is little compared to them, also for
@@ -328,7 +328,7 @@ short vectors, of which not each would be in two lines.
 """
 
 
-def ends_in_part(extent: int, lanes: int) -> bool:
+def ends_in_power_of_two(extent: int, lanes: int) -> bool:
     """Whether a row ends in a half, a quarter… of a vector, which is as fast as a whole one.
 
     Other ends are several of these; there the last vector is shifted inwards over elements that are
@@ -338,7 +338,7 @@ def ends_in_part(extent: int, lanes: int) -> bool:
     return rest > 0 and rest & (rest - 1) == 0
 
 
-def is_left_alone(extent: int, group: int, together: int) -> bool:
+def is_last_group_short(extent: int, group: int, together: int) -> bool:
     """Whether the last group has fewer rows than are unrolled together.
 
     Its rows cannot be shifted inwards, over rows of another group
@@ -347,10 +347,10 @@ def is_left_alone(extent: int, group: int, together: int) -> bool:
     return group < extent and 0 < extent % group < together
 
 
-def first_written_out(levels: Sequence[LoopLevel]) -> int:
+def first_unrolled(levels: Sequence[LoopLevel]) -> int:
     """Number of the first of the innermost unrolled levels."""
     k = len(levels)
-    while k and levels[k - 1].role in WRITTEN_OUT:
+    while k and levels[k - 1].role in UNROLLED:
         k -= 1
     return k
 
@@ -359,7 +359,7 @@ SUMS_OF_STEP = 8
 """Fewest additions that a core has in flight: so many sums need not wait for one another."""
 
 
-def summed_beside(levels: Sequence[LoopLevel], outputs: Collection[str]) -> tuple[int, ...]:
+def separate_sums(levels: Sequence[LoopLevel], outputs: Collection[str]) -> tuple[int, ...]:
     """Summed levels whose steps have separate sums, which are added up at the end.
 
     These are the lanes of the innermost vector and, where a work-item is alone in its group, the
@@ -368,14 +368,14 @@ def summed_beside(levels: Sequence[LoopLevel], outputs: Collection[str]) -> tupl
     last = len(levels) - 1
     if last < 0 or levels[last].role is not Role.VECTOR or levels[last].index in outputs:
         return ()
-    written_out = first_written_out(levels)
+    unrolled = first_unrolled(levels)
     first = next(k for k, x in enumerate(levels) if x.index not in outputs)
     is_alone = not any(x.role is Role.LOCAL for x in levels)
-    if not is_alone or any(x.index in outputs for x in levels[first:written_out]):
+    if not is_alone or any(x.index in outputs for x in levels[first:unrolled]):
         return (last,)
     found = [last]
-    sums = prod(x.extent for x in levels[written_out:] if x.index in outputs)
-    for k in range(last - 1, max(first, written_out) - 1, -1):
+    sums = prod(x.extent for x in levels[unrolled:] if x.index in outputs)
+    for k in range(last - 1, max(first, unrolled) - 1, -1):
         if levels[k].index not in outputs and sums * levels[k].extent <= SUMS_OF_STEP:
             sums *= levels[k].extent
             found.insert(0, k)

@@ -106,12 +106,12 @@ class ScanShape:
         return _power(self.length) if self.block is None else self.block & -self.block
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ScanRow]:
         """Indices with a separate scan for each value, the nearest in memory last."""
-        found = [Row(f"d{k}", 1, size) for k, size in enumerate(self.shape) if k != self.axis]
+        found = [ScanRow(f"d{k}", 1, size) for k, size in enumerate(self.shape) if k != self.axis]
         if self.block is not None:
             blocks = ceil_div(self.shape[self.axis], self.block)
-            found.insert(self.axis, Row(self.name, self.block, blocks))
+            found.insert(self.axis, ScanRow(self.name, self.block, blocks))
         return [row for row in found if row.extent > 1]
 
     @property
@@ -121,7 +121,7 @@ class ScanShape:
 
 
 @dataclass(frozen=True)
-class Row:
+class ScanRow:
     """An index, or the blocks along the axis, whose values have a scan each."""
 
     name: str
@@ -157,7 +157,7 @@ CPU_VECTORS = 16
 
 
 def _cpu_row(scan: ScanShape) -> tuple[LoopLevel, ...]:
-    *outer, row = scan.rows or [Row(scan.name, scan.length, 1)]
+    *outer, row = scan.rows or [ScanRow(scan.name, scan.length, 1)]
     together, chunk = min(CPU_ROWS, row.extent), min(CPU_CHUNK, scan.divisor)
     return (
         *_groups([*outer, row], {row: together}),
@@ -195,7 +195,7 @@ def _gpu_row(scan: ScanShape, most_items: int) -> tuple[LoopLevel, ...]:
     vector = min(GPU_VECTOR, scan.divisor)
     items = min(GPU_ITEMS, most_items, scan.divisor // vector)
     segments = min(GPU_SEGMENTS, scan.divisor // (vector * items))
-    *outer, row = scan.rows or [Row(scan.name, scan.length, 1)]
+    *outer, row = scan.rows or [ScanRow(scan.name, scan.length, 1)]
     together = min(max(1, GPU_ITEMS // 2 // items), _power(row.extent), max(1, most_items // items))
     segment = items * vector
     return (
@@ -237,7 +237,7 @@ def _serial(scan: ScanShape, step: int) -> tuple[LoopLevel, ...]:
     return (LoopLevel(scan.name, step, ceil_div(scan.length, step), Role.SERIAL),)
 
 
-def _groups(rows: list[Row], tiles: dict[Row, int]) -> list[LoopLevel]:
+def _groups(rows: list[ScanRow], tiles: dict[ScanRow, int]) -> list[LoopLevel]:
     """Work-groups for all rows, several of some together."""
     return [
         row.level(tiles.get(row, 1), ceil_div(row.extent, tiles.get(row, 1)), Role.GROUP, "x")

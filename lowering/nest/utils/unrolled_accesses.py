@@ -73,12 +73,12 @@ class Loop:
     operands: tuple[SSAValue, ...]
     bounds: tuple[Expr, ...]
     extent: int | None
-    is_written_out: bool
+    is_unrolled: bool
 
 
 def loop_of(op: ForOp) -> Loop:
     """Loop of an op."""
-    return Loop(tuple(op.indices), op.bounds.data, op.extent, op.is_written_out)
+    return Loop(tuple(op.indices), op.bounds.data, op.extent, op.is_unrolled)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from cpu_cases import (
 )
 
 from tiledialect.index.expr import IndexExpr
-from tiledialect.schedule.cost.cpu_body import Part
+from tiledialect.schedule.cost.cpu_body import TilePart
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost
 from tiledialect.schedule.cost.device import Kind, described
 from tiledialect.schedule.cost.facts import Facts
@@ -236,7 +236,7 @@ def test_the_last_tile_of_a_loop_holds_what_is_left():
 
     def busy(*stages: Stage, levels: tuple[LoopLevel, ...] = levels) -> float:
         model = CpuModel(case, Schedule(levels, stages), device)
-        return model.busy_cycles / model.busy_in(Part())
+        return model.busy_cycles / model.busy_in(TilePart())
 
     # Twelve products take six cycles; eight take five, as long as a sum until it is there again.
     assert busy(whole) == pytest.approx((4 + 5 / 6) / 5)

@@ -11,7 +11,7 @@ from cpu_cases import DEVICES, facts, tensor, windows_along_rows
 from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.cost.device import Device, Kind, described
 from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.loops import WRITTEN_OUT, Role
+from tiledialect.schedule.loops import UNROLLED, Role
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.choice import ranked
 
@@ -76,7 +76,7 @@ TRANSPOSITION = replace(
 @pytest.mark.parametrize("width", [8, 16])
 def test_lines_are_written_at_once(case: Facts, width: int):
     best = ranked(case, described(Kind.CPU, {"native_vector_width": width}))[0].schedule
-    last = [level for level in best.levels if level.role in WRITTEN_OUT and level.index == "c"]
+    last = [level for level in best.levels if level.role in UNROLLED and level.index == "c"]
     assert best.levels[-len(last) :] == tuple(last)
     assert prod(level.extent for level in last) == 16
 

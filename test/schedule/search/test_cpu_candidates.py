@@ -28,7 +28,7 @@ from tiledialect.schedule.cost.cpu_estimate import CpuModel, least_cpu_seconds
 from tiledialect.schedule.cost.device import Device, Kind, described
 from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
 from tiledialect.schedule.default_schedule import default_levels
-from tiledialect.schedule.loops import WRITTEN_OUT, LoopLevel, Role, Schedule, check
+from tiledialect.schedule.loops import UNROLLED, LoopLevel, Role, Schedule, check
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.candidates.cpu_contractions import cpu_contractions
 from tiledialect.schedule.search.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
@@ -223,7 +223,7 @@ def test_what_is_padded_or_lies_across_is_packed():
         facts = CASES[case]
         padded = padded_indices(facts, facts.inputs[number])
         for candidate in ranked(facts, device):
-            written = {x.index for x in candidate.schedule.levels if x.role in WRITTEN_OUT}
+            written = {x.index for x in candidate.schedule.levels if x.role in UNROLLED}
             if candidate.family == "contractions on CPUs" and (written & padded or not padded):
                 assert number in {stage.operand for stage in candidate.schedule.stages}
 

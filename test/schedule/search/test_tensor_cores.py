@@ -1,4 +1,4 @@
-"""Parts of products on tensor cores: how many there are depends on no clock of one device."""
+"""Split sums of products on tensor cores: their number depends on no clock of one device."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from tiledialect.index.integer import Condition, Expr
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.loops import PARALLEL, WRITTEN_OUT
+from tiledialect.schedule.loops import PARALLEL, UNROLLED
 
 
 @irdl_op_definition
@@ -102,10 +102,10 @@ class ForOp(IndexedOp):
         return self.role.data.role in PARALLEL
 
     @property
-    def is_written_out(self) -> bool:
+    def is_unrolled(self) -> bool:
         """Whether there is no loop in the kernel: its body stands there for each step."""
         role = self.role.data.role
-        return role in WRITTEN_OUT or (not self.is_parallel and self.extent == 1)
+        return role in UNROLLED or (not self.is_parallel and self.extent == 1)
 
     @property
     def extent(self) -> int | None:
@@ -138,7 +138,7 @@ class ForOp(IndexedOp):
         step = self.bounds.data[2].value
         if step is not None and step < 1:
             raise VerifyException("the step of a nest.for is at least 1")
-        if self.role.data.role in WRITTEN_OUT and self.extent is None:
+        if self.role.data.role in UNROLLED and self.extent is None:
             raise VerifyException(f"a loop with role {self.role.data} has a known number of steps")
         parent = self.parent_op()
         if self.is_parallel and isinstance(parent, ForOp) and not parent.is_parallel:

@@ -40,7 +40,7 @@ from tiledialect.dialects.nest.indexed import (
 )
 from tiledialect.dialects.tile.element_types import CONCRETE, SHORT_FLOATS
 from tiledialect.index.integer import Expr
-from tiledialect.schedule.instructions import Fragment, Instruction, Rows, find
+from tiledialect.schedule.instructions import Fragment, Instruction, RowLoad, find
 from tiledialect.schedule.loops import ScheduleError
 
 
@@ -206,7 +206,7 @@ class FragmentOp(IndexedOp):
         return self.operand.value.data
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> RowLoad:
         """The rows that are loaded."""
         return _rows(self.entry, self.number, self.axis.data)
 
@@ -259,7 +259,7 @@ class FragmentOp(IndexedOp):
         return op
 
 
-def _rows(entry: Instruction, number: int, axis: str) -> Rows:
+def _rows(entry: Instruction, number: int, axis: str) -> RowLoad:
     operands = entry.operands[number : number + 1]
     rows = operands[0].rows_along(axis) if operands else None
     if rows is None:

@@ -24,12 +24,12 @@ from tiledialect.schedule.cost.facts import (
 )
 from tiledialect.schedule.loops import (
     COPIED_BYTES,
-    WRITTEN_OUT,
+    UNROLLED,
     LoopLevel,
     Role,
     Schedule,
     Stage,
-    first_written_out,
+    first_unrolled,
     place_of,
     sub_group_share,
 )
@@ -75,7 +75,7 @@ class Model:
         self.groups = prod(groups)
         self.items = prod([x.extent for x in self.local])
         """Work-items of a group."""
-        self.body = first_written_out(self.levels)
+        self.body = first_unrolled(self.levels)
         """First of the innermost unrolled levels."""
         last = self.levels[-1] if self.levels else None
         self.vector = last.extent if last is not None and last.role is Role.VECTOR else 1
@@ -134,9 +134,9 @@ class Model:
         return self.trips(len(self.levels))
 
     @property
-    def written_out(self) -> int:
+    def unrolled(self) -> int:
         """Number of copies of the body."""
-        return prod(x.extent for x in self.levels if x.role in WRITTEN_OUT)
+        return prod(x.extent for x in self.levels if x.role in UNROLLED)
 
     @lazy
     def lanes(self) -> Steps:
@@ -251,7 +251,7 @@ class Model:
             return ceil(words)
         if self.facts.is_rows and not self.schedule.stages:
             # What is added up, and half of what is loaded where all is written out.
-            words = self.vector * self.facts.held + self.written_out * len(self.accesses) / 2
+            words = self.vector * self.facts.held + self.unrolled * len(self.accesses) / 2
         for copy in self.all_copies:
             if copy.stage.copies > 1 and not copy.stage.asynchronous:
                 words += AHEAD_REGISTERS * self.tile(copy) / self.items

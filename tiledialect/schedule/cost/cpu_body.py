@@ -20,7 +20,7 @@ from tiledialect.schedule.loops import (
     LoopLevel,
     Role,
     Schedule,
-    summed_beside,
+    separate_sums,
 )
 
 CHAIN = {True: 4.0, False: 5.0}
@@ -50,7 +50,7 @@ SHUFFLED = {True: 1, False: 2}
 
 
 @dataclass(frozen=True)
-class Part:
+class TilePart:
     """A part of a tile: a share of the steps of one of its levels."""
 
     level: LoopLevel | None = None
@@ -103,7 +103,7 @@ class CpuBody(Model):
         """Number of registers of sums in the innermost body."""
         outputs = self.facts.output_indices
         count = prod(level.extent for level in self.inner if level.index in outputs)
-        count *= prod(self.levels[k].extent for k in summed_beside(self.levels, outputs))
+        count *= prod(self.levels[k].extent for k in separate_sums(self.levels, outputs))
         return max(1, count // self.vector) * self.hardware
 
     def is_vector(self, access: AffineAccess) -> bool:
@@ -201,7 +201,7 @@ class CpuBody(Model):
         steps = prod(level.extent for level in self.rows) * self.hardware * self._known_share
         return WAITED * steps
 
-    def busy_in(self, part: Part) -> float:
+    def busy_in(self, part: TilePart) -> float:
         """Cycles of a body for a part of a tile, with operands in registers and the first cache."""
         operations = self.operations
         loads = (self.loads(w) * self._lines(w) * part.read(w) for w in self.accesses)

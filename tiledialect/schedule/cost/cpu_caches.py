@@ -18,7 +18,7 @@ PARTED_LINE = {True: 0.0, False: 1.2}
 of the summation computes twice as much, and they do not show."""
 AHEAD = 256
 """Bytes that come into the second cache together, as neighbours are fetched ahead."""
-KEPT = 0.75
+REUSED_SHARE = 0.75
 """Share of the second cache that reused operands can occupy."""
 RATES = (64.0, 28.0, 8.0)
 """Bytes a cycle from the first cache, the second, and from further away."""
@@ -63,7 +63,7 @@ class CpuCaches(CpuBody):
             return 0.0
         size = access.tensor.bytes
         row = size * abs(access.tensor.strides.get(loop.index, 0))
-        if row < PAGE or self.facts.extents[loop.index] <= PAGES or self.goes_by(access):
+        if row < PAGE or self.facts.extents[loop.index] <= PAGES or self.is_streamed_past(access):
             return 0.0
         run = max(1, access.run(self.inner_steps)) * size
         each = self.touched[access][self.body - self.parallel] * size
@@ -93,8 +93,8 @@ class CpuCaches(CpuBody):
 
     def streamed(self, access: AffineAccess) -> float:
         """Cycles for the body's fetches of an operand in place."""
-        if self.goes_by(access):
-            return self._going_by(access)
+        if self.is_streamed_past(access):
+            return self._streamed_past(access)
         loop = self._innermost_loop
         if loop is None or not access.moved_by(loop):
             return 0.0
@@ -129,14 +129,14 @@ class CpuCaches(CpuBody):
             cycles *= SCATTERED
         return cycles
 
-    def goes_by(self, access: AffineAccess) -> bool:
+    def is_streamed_past(self, access: AffineAccess) -> bool:
         """Whether an operand is read as it lies, each vector seldom, though more than twice."""
         elements = prod(access.tensor.shape)
         is_seldom = READ_TWICE * elements < self.facts.points <= FEW_ROWS * elements
         is_plain = self.facts.is_product and not self.copies(access.tensor)
         return is_seldom and is_plain and self.is_vector(access)
 
-    def _going_by(self, access: AffineAccess) -> float:
+    def _streamed_past(self, access: AffineAccess) -> float:
         """Cycles for the body's fetches of a streamed operand."""
         loop = next(filter(access.moved_by, self._loops), None)
         if loop is None:
@@ -192,7 +192,7 @@ class CpuCaches(CpuBody):
     @lazy
     def _kept_from(self) -> int:
         """Outermost loop whose steps reuse the second cache's contents of the last one."""
-        room = KEPT * self.caches[1]
+        room = REUSED_SHARE * self.caches[1]
         loops = range(self.parallel, self.body)
         return next((p for p in loops if self._kept(p + 1) <= room), self.body)
 

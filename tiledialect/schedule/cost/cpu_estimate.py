@@ -13,12 +13,18 @@ from math import ceil, inf, log2, prod
 
 from tiledialect.lazy import lazy
 from tiledialect.schedule.cost.counts import Copy
-from tiledialect.schedule.cost.cpu_body import Part
-from tiledialect.schedule.cost.cpu_caches import KEPT, RATES, READ_TWICE, CpuCaches, lines_kept
+from tiledialect.schedule.cost.cpu_body import TilePart
+from tiledialect.schedule.cost.cpu_caches import (
+    RATES,
+    READ_TWICE,
+    REUSED_SHARE,
+    CpuCaches,
+    lines_kept,
+)
 from tiledialect.schedule.cost.device import LINE
 from tiledialect.schedule.cost.estimate import Estimate
 from tiledialect.schedule.cost.facts import AffineAccess, Steps, between_lanes, padded_indices
-from tiledialect.schedule.loops import LONG_LANES, WRITTEN_OUT, LoopLevel, Role
+from tiledialect.schedule.loops import LONG_LANES, UNROLLED, LoopLevel, Role
 
 FLOPS = 4
 """Additions and multiplications of a lane in a cycle: two fused ones."""
@@ -156,7 +162,7 @@ class CpuModel(CpuCaches):
         for name in uneven:
             own = [x for x in self.levels if x.index == name]
             reach = self.reach.get(name, 1)
-            last = [x for x in own if x.role in WRITTEN_OUT]
+            last = [x for x in own if x.role in UNROLLED]
             if not last:
                 continue
             is_lanes = self.vector > 1 and own[-1] is self.levels[-1]
@@ -186,7 +192,7 @@ class CpuModel(CpuCaches):
         return name in self.facts.padded or not on_grid.isdisjoint(others)
 
     @lazy
-    def _last_tile(self) -> tuple[int, Part] | None:
+    def _last_tile(self) -> tuple[int, TilePart] | None:
         """Number of steps of the loop whose last tile is only the remainder, and that remainder.
 
         It is unrolled separately then (`nest-peel`), without the absent part.
@@ -196,11 +202,11 @@ class CpuModel(CpuCaches):
             return None
         loop, written = tile
         rest = self.facts.extents[loop.index] % loop.stride
-        return loop.extent, Part(written, rest / loop.stride)
+        return loop.extent, TilePart(written, rest / loop.stride)
 
-    def _mean(self, cycles: Callable[[Part], float]) -> float:
+    def _mean(self, cycles: Callable[[TilePart], float]) -> float:
         """Mean over all bodies of a cost of parts of tiles."""
-        whole = cycles(Part())
+        whole = cycles(TilePart())
         if self._last_tile is None:
             return whole
         steps, last = self._last_tile
@@ -211,7 +217,7 @@ class CpuModel(CpuCaches):
         """Cycles of the innermost body with operands in registers and the first cache."""
         return self._mean(self.busy_in)
 
-    def _fetched_in(self, part: Part) -> float:
+    def _fetched_in(self, part: TilePart) -> float:
         """Cycles of the body together with its fetches from farther away."""
         streamed = sum(self.streamed(w) * part.read(w) for w in self.accesses)
         return max(self.busy_in(part), streamed)
@@ -371,7 +377,7 @@ def _first_reads(m: CpuModel) -> float:
     """
     inside = m.steps[m.parallel :]
     touched = {w: w.elements(inside) * w.tensor.bytes * _in_lines(w, inside) for w in m.accesses}
-    room = KEPT * m.caches[1] - sum(touched.values())
+    room = REUSED_SHARE * m.caches[1] - sum(touched.values())
     total = 0.0
     for access, once in touched.items():
         is_kept = access.tensor.size - once <= room

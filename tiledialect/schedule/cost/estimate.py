@@ -211,7 +211,7 @@ def _group_flops(m: Model, chunks: float) -> float:
     flops = per_item * m.items + 2 * chunks * COPY_INSTRUCTIONS
     if m.registers > m.device.registers:
         flops *= SPILL
-    return flops * 2 if m.written_out > CACHED_COPIES else flops
+    return flops * 2 if m.unrolled > CACHED_COPIES else flops
 
 
 def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> float:

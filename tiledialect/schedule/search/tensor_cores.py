@@ -195,7 +195,7 @@ def _steps(groups: int, block: tuple[int, int], device: Device) -> float:
 
 
 @dataclass(frozen=True)
-class Parts:
+class SplitSum:
     """A product on tensor cores whose sum is split."""
 
     index: str
@@ -204,7 +204,7 @@ class Parts:
     """Seconds of the partial results and their sum."""
 
 
-def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Parts | None:
+def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> SplitSum | None:
     """Number of parts of the sum of a product on tensor cores, if that is faster there than one
     sum.
 
@@ -231,7 +231,7 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Parts
     parts, block = min(split, key=split.__getitem__)
     # Their sum is a kernel, and what partial results of f32 begin as, where factors are shorter.
     launches = 1 if {t.type for t in facts.inputs} == {"f32"} else 2
-    found = Parts(p.k, parts, split[parts, block] + launches * device.launch * 1e-6)
+    found = SplitSum(p.k, parts, split[parts, block] + launches * device.launch * 1e-6)
     return found if found.seconds < SPLIT_GAIN * whole else None
 
 

@@ -31,7 +31,7 @@ TILES = (
 """Rows and vectors of the tiles that are tried."""
 MOST_ROWS = {1: 24, 2: 12}
 """Most rows of tiles of so many vectors that hold all rows, or half of them."""
-PICTURES = 8
+BATCHES = 8
 """Minimum batch at which batch tiles, which need no tests at edges, equal all rows of an image."""
 MOST_TILES = 4
 """Most tiles that are tried in all blocks."""
@@ -83,7 +83,7 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
             for columns in sorted({1, builder.counts[r.n]})
             for blocks in (_serial(r, builder.counts, columns, groups),)
             for packed in _packings(facts, r, tile)
-            for parts in ((), *_picture_blocks(facts, r)[-1:])
+            for parts in ((), *_image_blocks(facts, r)[-1:])
         )
         for shape in shapes:
             model = CpuModel(facts, builder.schedule(shape), device)
@@ -248,7 +248,7 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     for lanes in r.lanes:
         vectors = ceil_div(facts.extents[r.n], lanes)
         is_row = lanes == width and abs(output.strides.get(r.n, 0)) == 1
-        are_few = all(facts.extents[n] < PICTURES for n in along[2:])
+        are_few = all(facts.extents[n] < BATCHES for n in along[2:])
         for rows, columns in (*TILES, *_fitted(facts, r, vectors if is_row and are_few else None)):
             if columns > vectors:
                 continue
@@ -330,7 +330,7 @@ def _must_pack(
     """
     builder = Builder(facts, r, shape)
     known = builder.known() if device.has_long_vectors else frozenset[str]()
-    written = builder.written_out()
+    written = builder.unrolled()
 
     def must(t: Tensor) -> bool:
         is_apart = r.n in t.names and abs(t.strides[r.n]) != 1
@@ -471,7 +471,7 @@ def _parts(facts: Facts, r: Roles, *, is_plain: bool = False) -> Iterator[tuple[
                 yield (_even_parts(extent, size),)
         if len(r.sums) > 1:
             yield (extent,)
-        yield from _picture_blocks(facts, r)
+        yield from _image_blocks(facts, r)
 
 
 def _even_parts(extent: int, size: int) -> int:
@@ -484,7 +484,7 @@ def _even_parts(extent: int, size: int) -> int:
     return next(iter(even), least)
 
 
-def _picture_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
+def _image_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
     """Numbers of parts of the two outermost sums where they are a batch and rows of images."""
     if len(r.sums) < 3:
         return []

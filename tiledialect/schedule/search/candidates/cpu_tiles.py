@@ -14,7 +14,7 @@ from tiledialect.schedule.default_schedule import on_grid
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.loops import kept
 
-WRITTEN_OUT = 32
+MOST_UNROLLED = 32
 """Most unrolled steps of a short sum."""
 BODY = 128
 """Most operations on vectors in the innermost body."""
@@ -84,7 +84,7 @@ class Builder:
         names = (*self.roles.rows, self.roles.n)
         return {n: ceil_div(self.facts.extents[n], self.steps.get(n, 1)) for n in names}
 
-    def written_out(self) -> set[str]:
+    def unrolled(self) -> set[str]:
         """The indices that move within the innermost body."""
         written = self._sums(()).written
         return {self.roles.n, *dict(self.tile.tile), *(x.index for x in written)}
@@ -136,7 +136,7 @@ class Builder:
             left[name] = ceil_div(extents[name], parts)
             count = ceil_div(extents[name], left[name])
             outer.append(LoopLevel(name, left[name], count, Role.SERIAL))
-        room = min(WRITTEN_OUT, max(1, BODY // self._vectors))
+        room = min(MOST_UNROLLED, max(1, BODY // self._vectors))
         sums: list[LoopLevel] = []
         written: list[LoopLevel] = []
         for name in reversed(r.sums):

@@ -28,8 +28,8 @@ from tiledialect.schedule.search.candidates.gpu_roles import (
 )
 from tiledialect.schedule.search.candidates.gpu_tables import table_roles
 from tiledialect.schedule.search.candidates.gpu_tiles import (
-    WRITTEN_OUT,
-    WRITTEN_OUT_PLAIN,
+    MOST_UNROLLED,
+    MOST_UNROLLED_PLAIN,
     Builder,
     Shape,
 )
@@ -82,12 +82,10 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
             _chunks(extent, shape.shared),
             (True, False) if r.taps else (True,),
             (2, 1),
-            WRITTEN_OUT_PLAIN if plain else WRITTEN_OUT,
+            MOST_UNROLLED_PLAIN if plain else MOST_UNROLLED,
         ):
             if extent > chunk or (copies == 1 and not (gaps and chunk > 2 * FEW)):
-                yield replace(
-                    shape, chunk=chunk, taps_inside=inside, copies=copies, written_out=most
-                )
+                yield replace(shape, chunk=chunk, taps_inside=inside, copies=copies, unrolled=most)
 
 
 def _seconds(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:

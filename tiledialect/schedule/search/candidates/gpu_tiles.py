@@ -12,9 +12,9 @@ from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.gpu_roles import Roles
 from tiledialect.schedule.search.candidates.loops import digits, kept
 
-WRITTEN_OUT = (640, 1152)
+MOST_UNROLLED = (640, 1152)
 """Most copies of a multiplication in an item: of a small body, or a large one."""
-WRITTEN_OUT_PLAIN = (1152, 2304)
+MOST_UNROLLED_PLAIN = (1152, 2304)
 """The same without taps, whose absence makes the body simpler."""
 
 
@@ -42,7 +42,7 @@ class Shape:
     chunk: int = 8
     taps_inside: bool = True
     copies: int = 2
-    written_out: int = WRITTEN_OUT[0]
+    unrolled: int = MOST_UNROLLED[0]
 
     @property
     def has_classes(self) -> bool:
@@ -113,7 +113,7 @@ class Builder:
         around = [] if s.taps_inside else [_serial(tap) for tap in taps]
         # What does not fit the instruction cache stays a loop, the outermost first.
         for k, level in enumerate(inner):
-            if body * prod(x.extent for x in inner[k:]) > s.written_out:
+            if body * prod(x.extent for x in inner[k:]) > s.unrolled:
                 inner[k] = _serial(level)
         return [*outer, *around, chunks, *inner]
 

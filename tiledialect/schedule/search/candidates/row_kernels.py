@@ -14,12 +14,12 @@ from math import gcd, prod
 from tiledialect.schedule.cost.device import Device, Kind
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import (
-    LEAST_SLIDING,
+    LEAST_ALIGNED_ROW,
     Role,
     Schedule,
     Stage,
-    ends_in_part,
-    is_left_alone,
+    ends_in_power_of_two,
+    is_last_group_short,
 )
 from tiledialect.schedule.search.candidates.memory import (
     ACCESS,
@@ -35,15 +35,15 @@ from tiledialect.schedule.search.candidates.memory import (
     work_of_group,
 )
 
-KEPT = 96
+GPU_ROW_ELEMENTS = 96
 """Number of elements of rows that a work-item of a GPU keeps in registers."""
-NOT_KEPT = 12
+OTHER_REGISTERS = 12
 """Number of registers for other values."""
 MOST_ITEMS = 1024
 """Most work-items of a GPU that share a row."""
 MOST_STEPS = 32
 """Most unrolled accesses of a work-item, twice as many where no more could share."""
-WRITTEN_OUT = 8
+MOST_UNROLLED = 8
 """Loops of so few steps are unrolled by compilers, and large groups lack registers for that."""
 PAST_END = 8
 """Steps go past the end of a row by one of so many parts of it at most, if shorter ones do not."""
@@ -68,7 +68,7 @@ STEPS_BEFORE_END = 8
 """Fewest steps of a loop over a row of a CPU whose body is unrolled again behind it: rows of 127
 elements, eight at a time, take a twentieth more with two vectors a step, rows of 777 a fifth
 less."""
-KEPT_ON_CPU = 1 << 16
+CPU_ROW_BUFFER = 1 << 16
 """Number of elements of rows that a work-item of a CPU keeps in memory of its own."""
 
 
@@ -122,7 +122,7 @@ def stages(facts: Facts, width: int) -> list[Stage]:
 
 def room(device: Device, items: int) -> int:
     """Number of elements of rows that each of so many work-items of a GPU can keep."""
-    return min(KEPT, device.registers_unit // items - NOT_KEPT)
+    return min(GPU_ROW_ELEMENTS, device.registers_unit // items - OTHER_REGISTERS)
 
 
 def _windows(
@@ -180,7 +180,7 @@ def _rows_on_gpu(
     if not fits:
         yield from _kept_in_part(facts, device, summed, rows, width)
     # Few work-items a row mean many rows at a time, which the last cache does not hold.
-    least = ITEMS if extents[first] > 4 * width * ITEMS * WRITTEN_OUT else ITEMS // 2
+    least = ITEMS if extents[first] > 4 * width * ITEMS * MOST_UNROLLED else ITEMS // 2
     for items in (
         () if fits else (n for n in (ITEMS // 2, ITEMS, 2 * ITEMS, 4 * ITEMS) if n >= least)
     ):
@@ -191,9 +191,9 @@ def _rows_on_gpu(
         loops.add(first, count, Role.UNROLL)
         steps, words = loops.rest(first), width * (facts.held + count * len(facts.inputs))
         # What is added up has registers, and what a step adds, or all where loops are written out.
-        if words > device.registers_unit // items - NOT_KEPT:
+        if words > device.registers_unit // items - OTHER_REGISTERS:
             continue
-        if steps > WRITTEN_OUT or count * width * steps <= room(device, items):
+        if steps > MOST_UNROLLED or count * width * steps <= room(device, items):
             loops.serial(summed)
             yield loops.schedule()
 
@@ -265,7 +265,7 @@ def _rows_on_cpu(
     # Inputs stay in a cache.
     inputs = {t.number for t in facts.inputs}
     kept = [Stage(number, False) for number in facts.kept if number not in inputs]
-    kept = kept[: KEPT_ON_CPU // max(length, 1)]
+    kept = kept[: CPU_ROW_BUFFER // max(length, 1)]
     together = _together(facts, device, summed, rows)
     guess = facts.guessed and _is_past_cache(facts, device, rows)
     kept = [] if guess else kept
@@ -294,7 +294,7 @@ def _share_rows(loops: Loops, rows: list[str], points: int) -> None:
         steps, extent, together = loops.rest(row), loops.facts.extents[row], loops.reach[row]
         count = even_share(steps, points)
         counts = (*range(count, 0, -1), *range(count + 1, steps + 1))
-        count = next(n for n in counts if not is_left_alone(extent, n * together, together))
+        count = next(n for n in counts if not is_last_group_short(extent, n * together, together))
         loops.add(row, count, Role.SERIAL)
         points = max(1, points // count)
     loops.work(rows[1:], points)
@@ -308,7 +308,7 @@ def _vectors_together(extent: int, width: int) -> Iterable[int]:
     """
     is_long = extent >= 2 * width * STEPS_BEFORE_END
     # Vectors of long rows begin at multiples of themselves, so that no part is left.
-    in_part = ends_in_part(extent, width) and extent < LEAST_SLIDING
+    in_part = ends_in_power_of_two(extent, width) and extent < LEAST_ALIGNED_ROW
     return unrolls(extent, width, 2) if in_part or not is_long else (1, 2)
 
 

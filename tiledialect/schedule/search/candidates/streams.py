@@ -32,7 +32,7 @@ FEW_OPERATIONS = 8
 Compilers gather and scatter the lanes of these one by one: mirrored rows of pixels of 3 floats took
 2380 us on Zen 5 so, and 70 one number after the other.
 """
-TURNS = 4
+INTERLEAVED = 4
 """Most elements between the lanes of vectors whose stores are interleaved."""
 
 
@@ -42,7 +42,7 @@ def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
         return
     order = by_stride(facts.outputs[0], facts.output_indices, facts)
     if device.kind is Kind.CPU:
-        yield from _in_turns(facts, device, order)
+        yield from _interleaved(facts, device, order)
     if not order or any(is_transposed(t, order[0]) for t in facts.inputs):
         return
     build = _on_cpu if device.kind is Kind.CPU else _on_gpu
@@ -115,14 +115,14 @@ def _on_cpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule
         yield loops.schedule()
 
 
-def _in_turns(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule]:
+def _interleaved(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule]:
     """Schedules of vectors along the second index, with the stores of all values of the first
     interleaved."""
     if len(order) < 2 or between_lanes(facts, order[1]) != order[0]:
         return
     first, second, *_ = order
     width = lanes(device, facts.outputs, facts.extents[second])
-    if facts.extents[first] > TURNS:
+    if facts.extents[first] > INTERLEAVED:
         return
     if width < LONG_LANES or not all(_lies_along(t, first, second, facts) for t in facts.inputs):
         return

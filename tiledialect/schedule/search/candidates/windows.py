@@ -33,7 +33,7 @@ LANES_AT_EDGES = 256
 """Most unrolled lanes of taps that cross an edge, one by one."""
 MOST_CLASSES = 16
 """Most residue classes of the output of windows."""
-WRITTEN_OUT = {Kind.CPU: 64, Kind.GPU: 72}
+MOST_UNROLLED = {Kind.CPU: 64, Kind.GPU: 72}
 """Most unrolled taps of neighbouring windows; on GPUs 8 windows of 3 x 3."""
 
 
@@ -75,14 +75,14 @@ def sliding(facts: Facts, source: Tensor, order: list[str], taps: list[str]) -> 
 
 
 def _tiles(
-    facts: Facts, beside: str | None, taps: list[str], written_out: int
+    facts: Facts, beside: str | None, taps: list[str], unrolled: int
 ) -> Iterator[tuple[int, int]]:
     """Numbers of unrolled neighbouring windows and of unrolled loops over taps."""
     most = facts.extents[beside] if beside is not None else 1
     for count in unrolls(most, 1, 8):
         inside, copies = 0, count
         for n in taps:
-            if copies * facts.extents[n] > written_out:
+            if copies * facts.extents[n] > unrolled:
                 break
             copies *= facts.extents[n]
             inside += 1
@@ -95,7 +95,7 @@ def _on_gpu(
     first, beside = order[0], sliding(facts, source, order, taps)
     plain = source.strides.get(first) == 1 and not _meets(source, first, taps)
     width = lanes(device, [source], facts.extents[first]) if plain else 1
-    for count, inside in _tiles(facts, beside, taps, WRITTEN_OUT[device.kind]):
+    for count, inside in _tiles(facts, beside, taps, MOST_UNROLLED[device.kind]):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
         if beside is not None:
@@ -115,7 +115,7 @@ def _on_cpu(
         return
     # At an edge along the vector, each lane has tests of its own.
     is_slid = _meets(source, first, taps)
-    at_edges = LANES_AT_EDGES // width if is_slid else WRITTEN_OUT[device.kind]
+    at_edges = LANES_AT_EDGES // width if is_slid else MOST_UNROLLED[device.kind]
     # Lines that are written in two pieces with others between them are written twice.
     columns = 1 if is_slid else vectors_of_line(source, width, facts.extents[first])
     for count, inside in _tiles(facts, beside, taps, at_edges // columns):
