@@ -1,4 +1,4 @@
-"""What users give as arrays, made into what the runtime takes."""
+"""Conversion of the users' arrays to arrays that the runtime takes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ DTYPES = frozenset(NUMPY_TYPES[t] for t in CONCRETE.values())
 """The element types that tensors can have, in the computer's own byte order."""
 
 WEAK_DTYPES = {"f": np.dtype("float32"), "i": np.dtype("int32"), "b": np.dtype("bool")}
-"""What Python's own numbers become, by kind."""
+"""Types for Python's own numbers, by kind."""
 
 RANKS = {"b": 0, "i": 1, "u": 1, "f": 2}
-"""Numbers of a kind can stand for those of one that ranks higher."""
+"""Rank of each kind: numbers can stand for numbers of a higher rank."""
 
 KINDS = {
     "c": "complex numbers",
@@ -43,7 +43,7 @@ KINDS = {
 
 
 NUMPY_AXES = 64
-"""How many axes NumPy's arrays can have."""
+"""Most axes of NumPy's arrays."""
 
 
 def check_shape(name: str, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
@@ -56,14 +56,14 @@ def check_shape(name: str, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
 
 
 def is_device_array(value: object) -> TypeGuard[cla.Array]:
-    """Is it a ``pyopencl.array.Array``?"""
+    """Whether a value is a ``pyopencl.array.Array``."""
     # Nobody has one who has not imported the module.
     module = sys.modules.get("pyopencl.array")
     return module is not None and isinstance(value, module.Array)
 
 
 def is_python(value: object) -> bool:
-    """Is it made of Python's own numbers, which have no width?"""
+    """Whether a value is made of Python's own numbers, which have no width."""
     if isinstance(value, np.ndarray | np.generic) or is_device_array(value):
         return False
     return not any(
@@ -155,7 +155,7 @@ def _from_python(name: str, value: object, declared: np.dtype[Any] | None) -> Ar
 
 
 def _are_integers(value: object, array: Array) -> bool:
-    """Are there integers alone, though NumPy has no one type of integers for them?"""
+    """Whether all numbers are integers, though no integer type of NumPy holds them."""
     if array.dtype.kind == "f" and not (np.abs(array) >= 2**63).any():
         return False
     numbers = np.asarray(value, object).flat
@@ -163,7 +163,7 @@ def _are_integers(value: object, array: Array) -> bool:
 
 
 def _fits(array: Array, dtype: np.dtype[Any]) -> bool:
-    """Can ``dtype`` hold the numbers, if they are integers?"""
+    """Whether ``dtype`` holds the numbers, if they are integers."""
     if not array.size or array.dtype.kind not in "iu" or dtype.kind not in "iu":
         return True
     limits = np.iinfo(dtype)

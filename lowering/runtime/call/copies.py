@@ -11,7 +11,7 @@ from tiledialect.lowering.runtime.device.devices import device_of
 from tiledialect.platforms import INTEL
 
 RECTANGLES = (INTEL.short,)
-"""The platforms whose CPU devices are to copy rectangles of one row, not bytes."""
+"""Platforms whose CPU devices copy rectangles of one row faster than bytes."""
 
 
 def copy_bytes(
@@ -23,12 +23,12 @@ def copy_bytes(
     from_: int,
     wait_for: Sequence[cl.Event] | None = None,
 ) -> cl.Event:
-    """Copy so many bytes from place ``from_`` of a buffer to place ``to`` of it, or of another.
+    """Copy bytes from place ``from_`` of a buffer to place ``to`` of this or another buffer.
 
-    Where Intel's runtime for CPUs copies a number of bytes that 128 does not divide, it takes up
-    to 80 times as long (4 MB and 12 bytes 4.4 ms); a rectangle of one row it copies as fast as
-    memory, and a few bytes in half the time. PoCL 3 refuses rectangles within one buffer that do
-    not overlap, and GPUs keep to what copies bytes in a row there.
+    Intel's runtime for CPUs takes up to 80 times as long for a number of bytes that 128 does not
+    divide (4.4 ms for 4 MB and 12 bytes); it copies a rectangle of one row as fast as memory, and a
+    few bytes in half the time. PoCL 3 refuses rectangles within one buffer that do not overlap.
+    GPUs copy bytes.
     """
     device = device_of(queue.device)
     if device.type == "cpu" and device.short_platform in RECTANGLES:

@@ -1,4 +1,4 @@
-"""Finds out by the first calls which threads are to execute a plan: the device's or the caller's.
+"""Dispatch tuning: the first calls show whether the device's threads or the caller execute a plan.
 
 A device's own threads share the work, but must be woken and waited for, which takes longer than
 many a small kernel. Some devices have queues whose commands the calling thread executes at once,
@@ -20,38 +20,38 @@ from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.specialization import Specialization
 
 WARM = 6
-"""The calls before the trial, of which the first take longer than any later one."""
+"""Calls before the tuning; the first ones take longer than any later one."""
 ROUNDS = 9
-"""How often each way is timed at least; the fastest call counts, as what disturbs it adds to it."""
+"""Least calls for each dispatch; the fastest counts, as other processes only add to its time."""
 MOST = 60
-"""How often at most."""
+"""Most calls for each dispatch."""
 AGAIN, NEAR = 3, 1.05
-"""How many of the calls take how many times as long at most, the fastest included, for that to be
-what a call takes: of those that are all disturbed, each takes another time."""
+"""Calls, the fastest included, that must agree up to this factor for their time to be known: calls
+that others disturb all take different times."""
 CLEARLY = 0.9
-"""Of the time on the device's threads, how much the caller may take for it to be the faster."""
+"""Largest share of the time on the device's threads for which the caller counts as faster."""
 SHORT = 20e-6
-"""The seconds a launch above which the caller does not try alone.
+"""Seconds of a launch above which the caller is not tried.
 
-It would save few of a hundred of them, while Python's other threads wait for it.
+The caller would save a few percent, while Python's other threads wait.
 """
 
 
 class Calls:
-    """How to call a plan."""
+    """Calls of a plan."""
 
     def __init__(self, plan: Plan, run: Callable[[Any], Any]):
         self.plan = plan
         self.run = run
-        """Gives the results; it may be another one from a call on."""
+        """Function from arrays to results; a call may replace it."""
 
 
 def calls_on_host(
     specialization: Specialization, lane: Lane, kind: Callable[..., Any] | None
 ) -> Calls:
-    """How to call it with NumPy arrays, on the lane or by the calling thread alone.
+    """Calls with NumPy arrays, on the device's threads or by the calling thread alone.
 
-    The results are ``kind`` of the outputs, or where that is None the only output.
+    The results are ``kind`` of the outputs, or the only output where ``kind`` is None.
     """
     shared = specialization.executable(lane, on_host=True)
     caller = lane_in_caller(lane.device)

@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 Array = npt.NDArray[Any]
 
 UINT, BFLOAT = 1, 4
-"""What DLPack calls integers without sign, and bfloat16."""
+"""Type codes of DLPack for unsigned integers and bfloat16."""
 
 
 class _Tensor(ctypes.Structure):
@@ -35,7 +35,7 @@ _pointer.restype, _pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes
 
 
 class _AsIntegers:
-    """What exports bfloat16, exporting its bits."""
+    """Exporter of the bits of another exporter's bfloat16."""
 
     def __init__(self, value: Any, capsule: Any):
         self.value, self.capsule = value, capsule

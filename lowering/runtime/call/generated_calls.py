@@ -1,9 +1,8 @@
-"""Calls with NumPy arrays on devices that take addresses, written out for each plan.
+"""Generated call paths: Python text for each plan, on devices that take the addresses of arrays.
 
-A small call takes little more than a launch, and every step of Python shows beside it: a loop over
-three arguments takes a tenth of that. So what a plan needs is written down as a function without
-loops, in which nothing is asked that is the same at every call, and the last event alone is waited
-for.
+A small call takes little more than a launch, and a loop in Python over three arguments takes a
+tenth of that. So each plan gets a function without loops or tests of facts that are the same at
+every call; it waits for the last event alone.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
     outputs = range(len(plan.inputs), plan.first_slot)
 
     def prepared(kernels: Iterable[cl.Kernel], addresses: list[int | None]) -> list[Any]:
-        """Each kernel and what sets its arguments; last the addresses that these are by now."""
+        """Kernels, their setters of arguments, and last the addresses that they were given."""
         return [*(part for kernel in kernels for part in (kernel, kernel.set_arg)), addresses]
 
     def made() -> list[Any]:
@@ -55,9 +54,9 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
 def _function(executable: Executable, is_single: bool) -> list[str]:
     """The text of the function.
 
-    Where a call gives all arguments, it takes kernels that no other uses now. Intermediates are
-    there once: of the calls that need them, one at a time runs. What is enqueued keeps its
-    arguments. A call that is left early may not have noted all that its kernels were given.
+    A call that gives all arguments takes kernels that no other call uses now. Intermediates exist
+    once: calls that need them run one at a time. Enqueued kernels keep their arguments. A call that
+    is left early may not have noted all arguments of its kernels.
     """
     plan = executable.plan
     steps = _steps(executable)
@@ -93,7 +92,7 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
 
 
 def _steps(executable: Executable) -> list[str]:
-    """From the arrays to the outputs, which are ``t`` with their numbers; ``p`` point to them."""
+    """Text from arrays to outputs: ``t`` and a number is an output, ``p`` and a number its address."""
     plan, launches = executable.plan, executable.launches
     inputs, tensors = range(len(plan.inputs)), range(plan.first_slot)
     lines = [f"({', '.join(f't{k}' for k in inputs)},) = arrays"] if inputs else []

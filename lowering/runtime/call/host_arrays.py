@@ -12,11 +12,11 @@ from tiledialect.lowering.runtime.call.arrays import Array
 from tiledialect.lowering.runtime.device.queue_state import Lane
 
 IN_PLACE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
-"""For inputs too: what is READ_ONLY, Intel's CPU runtime copies if it is not aligned."""
+"""Flags of inputs, too: Intel's CPU runtime copies READ_ONLY arrays that are not aligned."""
 
 
 def pointer(array: Array) -> cl.SVM[Any]:
-    """The address of an array, for devices that take such.
+    """Address of an array, for devices that take addresses.
 
     An array that is given twice, or overlaps another, is no matter there.
     """
@@ -26,8 +26,8 @@ def pointer(array: Array) -> cl.SVM[Any]:
 def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
     """Buffers that read the arrays where they are.
 
-    OpenCL leaves undefined what two buffers of the same memory do: an array that is given twice
-    gets one buffer, and one that overlaps another is copied.
+    OpenCL does not define the effect of two buffers of the same memory: an array that is given
+    twice gets one buffer, and an array that overlaps another is copied.
     """
     buffers: list[cl.Buffer] = []
     if len(set(map(id, arrays))) == len(arrays):

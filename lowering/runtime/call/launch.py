@@ -51,7 +51,7 @@ class KernelTime:
 
 @dataclass(frozen=True)
 class Profile:
-    """What a call did on the device."""
+    """Times and memory of a call on the device."""
 
     device: Device
     kernels: tuple[KernelTime, ...]
@@ -59,7 +59,7 @@ class Profile:
     peak_memory: int
     """Bytes of device memory: inputs, outputs and intermediates."""
     runs: int = 1
-    """Of how many calls the times are the medians."""
+    """Number of calls of whose times these are the medians."""
 
     @property
     def seconds(self) -> float:
@@ -75,13 +75,13 @@ class Profile:
 
 
 Memory = Any
-"""What a kernel is given for a tensor: a buffer, or an address of the host's."""
+"""Argument of a kernel for a tensor: a buffer, or an address of the host."""
 HostRun = Callable[[Sequence[Array]], Any]
 """Gives the outputs for NumPy arrays."""
 FEW = 64
 """The launches of a plan up to which its calls are written out, which takes 60 us for each."""
 Step = Callable[[Sequence[Memory], Sequence[cl.Event] | None], cl.Event]
-"""Enqueues a step of a plan, given what differs by call, after some events."""
+"""Function that enqueues a step after events, given the arguments that differ by call."""
 
 
 class Executable:
@@ -95,7 +95,7 @@ class Executable:
         check_sizes(plan, lane.device)
         self.plan = plan
         self.built = built
-        """What the device made of each kernel."""
+        """Built kernels by name."""
         self.lane = lane
         self.in_place = on_host and lane.device.uses_host_memory
         self.staged = on_host and not self.in_place
@@ -108,32 +108,32 @@ class Executable:
         tensors = range(self.fixed, plan.first_slot)
         order = sorted(tensors, key=lambda k: -plan.sizes[k])
         self.scratch_sizes = [*(plan.allocations or (0,)), *(plan.sizes[k] for k in order)]
-        """The lane's scratch: what intermediates are in, then copies of tensors, largest first."""
+        """Sizes of scratch buffers: intermediates, then copies of tensors, largest first."""
         first = len(self.scratch_sizes) - len(order)
         self.places = {k: first + place for place, k in enumerate(order)}
         self.buffers: dict[int, cl.Buffer] = {}
         """The buffers that stay the same: of a slot, its whole allocation."""
         self.starts = {k: slot.offset for k, slot in enumerate(plan.slots, plan.first_slot)}
-        """Where in their allocations the slots begin; kernels are given it by the plan."""
+        """Offsets of the slots in their allocations; the plan gives them to kernels."""
         self.generation = -1
         """The lane's when the kernels were given its buffers; before, and unknown, -1."""
         self.addresses: list[int | None] = [None] * plan.first_slot
-        """Where the arrays are that calls that are written out last gave the kernels."""
+        """Addresses that generated calls last gave the kernels."""
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
         self.launches = [step for step in plan.steps if isinstance(step, Launch)]
 
     @cached_property
     def kernels(self) -> list[cl.Kernel]:
-        """Those of the launches.
+        """Kernels of the launches.
 
-        Calls that are written out may need none of them, and drivers keep kilobytes for each
-        kernel that was ever made.
+        Generated calls may need none of them, and drivers keep kilobytes for each kernel that was
+        ever made.
         """
         return [*map(self.kernel_of, self.launches)]
 
     @cached_property
     def steps(self) -> list[Step]:
-        """How to enqueue the steps."""
+        """Functions that enqueue the steps."""
         kernels = iter(self.kernels)
         return [
             self._copying(step) if isinstance(step, Copy) else self._launching(step, next(kernels))
@@ -150,7 +150,7 @@ class Executable:
         return kernel
 
     def _launching(self, launch: Launch, kernel: cl.Kernel) -> Step:
-        """How to enqueue a kernel."""
+        """Function that enqueues a kernel."""
         queue, global_size, local_size = self.lane.queue, launch.global_size, launch.local_size
         varying = self.varying(launch)
 
@@ -200,7 +200,7 @@ class Executable:
     def _enqueue(
         self, given: Sequence[Memory], wait_for: Sequence[cl.Event] | None = None
     ) -> list[cl.Event]:
-        """Enqueue the steps after some events; ``given`` is what differs by call."""
+        """Enqueue the steps after events; ``given`` are the arguments that differ by call."""
         events: list[cl.Event] = []
         out_of_order = self.lane.out_of_order
         for enqueue in self.steps:
@@ -247,7 +247,7 @@ class Executable:
         return outputs, Profile(self.lane.device, times, self.plan.peak_memory, repeat)
 
     def _profiled(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
-        # What the kernels are given here, calls that are written out do not know of.
+        # Generated calls do not know of the arguments that kernels are given here.
         self.generation = -1
         return self._host(arrays)
 
@@ -370,7 +370,7 @@ class Executable:
 
     @cached_property
     def _parts_of_outputs(self) -> list[dict[str, Any]]:
-        """What the outputs are made of as pyopencl arrays, but for their memory."""
+        """Attributes of the outputs as pyopencl arrays, but for their memory."""
         import pyopencl.array as cla
 
         lane, nothing = self.lane, self.lane.allocate(0)
@@ -441,14 +441,14 @@ REASONS: dict[int, str] = {
 
 
 def out_of_memory(plan: Plan) -> TileError:
-    """What it means that the process cannot get the memory for the outputs."""
+    """Error of a process that cannot get the memory for the outputs."""
     outputs = ", ".join(map(str, plan.outputs))
     size = format_bytes(sum(t.nbytes for t in plan.outputs))
     return TileError(f"there is not enough memory for the results ({outputs}): {size}")
 
 
 def refusal(error: cl.Error, device: Device, plan: Plan) -> TileError:
-    """What the device's error means to the user."""
+    """Error for the user from the device's error."""
     # Errors that pyopencl makes by itself have no code.
     reason = REASONS.get(getattr(error, "code", 0), str(error).partition("\n")[0])
     needed, there = format_bytes(plan.peak_memory), format_bytes(device.global_mem_size)

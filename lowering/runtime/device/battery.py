@@ -51,9 +51,9 @@ FEW_LENGTHS = (1, 8)
 """The lengths for types whose functions are operators, or are computed in f32."""
 
 TOLERANCES: dict[Attribute, float] = {f16: 4e-3, bf16: 3e-2, f32: 1e-5, f64: 1e-13}
-"""Allowed errors, as shares of the results: several times what OpenCL grants a function."""
+"""Allowed errors, as shares of the results: several times the errors that OpenCL allows."""
 SMALL = 0.01
-"""Of results below it, a share of this."""
+"""Least magnitude of which errors are shares."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Case(ABC):
-    """A kernel with what it is given."""
+    """A kernel with its arguments and expected results."""
 
     @property
     @abstractmethod
@@ -177,7 +177,7 @@ def operands(t: Attribute) -> tuple[Array, Array]:
 
 
 def elementwise_case(t: Attribute, lanes: int) -> Elementwise:
-    """All functions and conversions of a type."""
+    """Case of all functions and conversions of a type."""
     return Elementwise(t, lanes, (*_functions(t), *_conversions(t)))
 
 
@@ -228,11 +228,11 @@ def _conversion(t: Attribute, target: Attribute) -> Result:
 
 @dataclass(frozen=True)
 class Together(Case):
-    """Work-items that exchange what they have, in three groups."""
+    """Case of work-items that exchange values, in three groups."""
 
     title: str
     body: Callable[[NestBuilder, SSAValue, SSAValue, Expr, Expr], None]
-    """Builds what a work-item does, from the input, the output, its group and its place."""
+    """Builder of the code of a work-item, from the input, the output, its group and its place."""
     result: Callable[[Array], Array]
     """The rows of the output, of a row of the input for each group."""
     size: int = LOCAL_SIZE
@@ -275,7 +275,7 @@ STEPS = 3
 
 
 def _in_a_loop(nest: NestBuilder, a: SSAValue, o: SSAValue, g: Expr, i: Expr) -> None:
-    """Each step reads what neighbours wrote, and adds it: barriers in a loop."""
+    """Add the values of neighbours in each step: barriers in a loop."""
     shared = nest.buffer(f32, [LOCAL_SIZE], LOCAL, "shared")
     total = nest.buffer(f32, [], PRIVATE, "total")
     nest.store(nest.load(a, [g * LOCAL_SIZE + i]), total, [])
@@ -293,7 +293,7 @@ def _looped(rows: Array) -> Array:
 
 
 def _in_a_branch(nest: NestBuilder, a: SSAValue, o: SSAValue, g: Expr, i: Expr) -> None:
-    """All groups but one turn their elements round: barriers in one arm of a branch."""
+    """Reverse the elements of all groups but one: barriers in one arm of a branch."""
     shared = nest.buffer(f32, [LOCAL_SIZE], LOCAL, "shared")
     place = g * LOCAL_SIZE + i
 

@@ -1,4 +1,4 @@
-"""Has a device compute the cases of the battery, in a process that this may end."""
+"""Run of the battery's cases on a device, in a process that the driver may end."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def first_fault(
     of: str = "",
     begin: Callable[[str], object] = lambda name: None,
 ) -> str:
-    """Why a device cannot be used; empty if it computes all cases.
+    """Reason why a device cannot be used; empty if it computes all cases.
 
-    With ``of``, the smallest parts of the batch or case of this name are tried one by one. What is
-    tried next is told ``begin``.
+    With ``of``, the smallest parts of the batch or case of this name are tried one by one.
+    ``begin`` gets the name of each case before it is tried.
     """
     batches = battery.batches(device)
     if of:
@@ -54,7 +54,7 @@ class _Trial:
         return known + battery.opencl(batch, self.device)
 
     def fault(self, batch: battery.Batch, source: str) -> str:
-        """The fault of a batch; of one that is refused, that of the part that is refused alone."""
+        """Fault of a batch, or of the part of a refused batch that is refused alone."""
         self.begin(batch.name)
         (opencl,) = self.context.devices
         options = build_options(self.device.short_platform)

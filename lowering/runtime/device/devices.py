@@ -28,19 +28,19 @@ SHORT_NAMES = {
         for short in (OCLGRIND.short, INTEL.short, NVIDIA.short, "amd", "apple", "rusticl")
     },
 }
-"""The short name of a platform whose name contains the key."""
+"""Short names of platforms by a part of their names."""
 
 PREFERENCE = ("gpu", "accelerator", "cpu")
 FAST_CPUS = (INTEL.short,)
-"""The platforms whose CPU device is preferred to others'."""
+"""Platforms whose CPU device is preferred to others'."""
 
 FROM_PIP = (POCL.short, INTEL.short)
-"""The platforms for processors that pip installs."""
+"""Platforms for processors that pip installs."""
 
 IN_PLACE = (POCL.short, INTEL.short)
-"""The platforms whose CPU devices compute in the host's own memory."""
+"""Platforms whose CPU devices compute in the host's own memory."""
 SURVIVE_FORKS = (INTEL.short, OCLGRIND.short)
-"""The platforms that work on in a process forked from one that uses them."""
+"""Platforms that keep working in a process forked from one that uses them."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Device:
     fp64: bool
     fp16: bool
     compute_capability: int
-    """Of NVIDIA's devices, 80 being 8.0; else 0."""
+    """Compute capability of NVIDIA's devices, times ten; else 0."""
     extensions: tuple[str, ...] = field(repr=False)
     local_mem_unit: int = 0
     """Local memory of a compute unit, which several groups share; 0: not known."""
@@ -84,7 +84,7 @@ class Device:
 
     @property
     def uses_host_memory(self) -> bool:
-        """Does it compute in place on arrays of the host?"""
+        """Whether the device computes in place on arrays of the host."""
         return self.type == "cpu" and self.short_platform in IN_PLACE
 
     def __str__(self) -> str:
@@ -93,15 +93,15 @@ class Device:
 
 @dataclass(frozen=True)
 class _Found:
-    """The devices that the platforms list, and what came of trying some."""
+    """Devices that the platforms list, and the results of trying them."""
 
     opencl: dict[Device, cl.Device]
-    """In the order of preference."""
+    """OpenCL devices in the order of preference."""
     reasons: dict[Device, str] = field(default_factory=dict)
-    """Why each of those that were tried cannot be used; empty if it can."""
+    """Reasons why tried devices cannot be used; empty if a device can."""
 
     def try_all(self) -> None:
-        """Try those that were not tried, all at once."""
+        """Try all devices that were not tried, at once."""
         if new := {d: opencl for d, opencl in self.opencl.items() if d not in self.reasons}:
             self.reasons.update(probe.reasons(new))
 
@@ -118,7 +118,7 @@ def _found() -> _Found:
 
 
 def every_device() -> dict[Device, cl.Device]:
-    """What the platforms list, whether it works or not, in the order of preference."""
+    """Devices that the platforms list, usable or not, in the order of preference."""
     import pyopencl as cl
 
     found: dict[Device, cl.Device] = {}
@@ -211,7 +211,7 @@ def _describe(device: cl.Device, identity: str) -> Device:
 TARGET = "CL_CONFIG_CPU_TARGET_ARCH"
 """The variable that tells Intel's runtime to compile for another processor than there is."""
 FLOATS = {"corei7": 4, "core-avx": 8, "core-avx2": 8}
-"""How many floats the vectors of such processors hold; the runtime speaks of the one there is."""
+"""Floats in the vectors of other processors; the runtime reports those of the present one."""
 
 
 def _native_vector_width(device: cl.Device) -> int:
@@ -236,7 +236,7 @@ def _local_mem_unit(device: cl.Device) -> int:
 
 
 SUB_GROUP_EXTENSIONS = frozenset(("cl_khr_subgroup_shuffle", "cl_intel_required_subgroup_size"))
-"""What a device lists on which a kernel can say how large its sub-groups are."""
+"""Extensions of devices on which a kernel can choose the size of its sub-groups."""
 
 
 def _sub_group_sizes(device: cl.Device, extensions: Sequence[str]) -> tuple[int, ...]:
@@ -258,7 +258,7 @@ def choose(wanted: Device | str | int | None = None) -> Device:
 
     A name is an id (``pocl:0``), a platform's short name (``intel``), a number in the list of
     ``devices()``, a type (``gpu``) or a part of the device's or the platform's name. The best is
-    a GPU, then the fastest CPU, never a simulator. Raises a TileError that lists what there is.
+    a GPU, then the fastest CPU, never a simulator. Raises a TileError that lists the devices.
     """
     found = _found()
     if isinstance(wanted, Device):
@@ -297,7 +297,7 @@ _TESTS: tuple[Callable[[Device, str], bool], ...] = (
     lambda d, name: d.type == name,
     lambda d, name: name in f"{d.name} {d.platform}".lower(),
 )
-"""What a name can be, from the most to the least exact."""
+"""Meanings of a name, from the most to the least exact."""
 
 
 def _unknown(name: str) -> TileError:
@@ -305,7 +305,7 @@ def _unknown(name: str) -> TileError:
 
 
 def _listing() -> str:
-    """All devices, each on a line of its own."""
+    """List of all devices, a line each."""
     lines = [f"\n  {k}  {device}" for k, device in enumerate(devices())]
     lines += [f"\n  -  {device} {reason}" for device, reason in unusable().items()]
     return "".join(lines) or " none"
@@ -325,13 +325,13 @@ INTEL_PACKAGES = ("intel-opencl-rt", "intel-cmplr-lib-rt")
 
 
 def _packages() -> str:
-    """What pip has for the processor, as in ``pyproject.toml``: PoCL does not know every one."""
+    """Packages for the processor, as in ``pyproject.toml``: PoCL does not know every one."""
     intel = sys.platform == "linux" and platform.machine() == "x86_64"
     return " ".join(INTEL_PACKAGES) if intel else "'pyopencl[pocl]'"
 
 
 def remedy(device: Device) -> str:
-    """What to do about a device that cannot be used."""
+    """Remedy for a device that cannot be used."""
     if device.short_platform not in FROM_PIP:
         return f"install a newer driver of {device.platform}"
     if any(d.short_platform == INTEL.short for d in devices()):
@@ -381,7 +381,7 @@ def queue_for(device: Device, profiling: bool = False) -> cl.CommandQueue:
 
 
 EXECUTES_IN_CALLER = "cl_intel_exec_by_local_thread"
-"""What a device lists whose queues can leave their commands to the thread that enqueues them."""
+"""Extension of devices whose queues can run their commands in the thread that enqueues them."""
 IN_CALLER = 1 << 31
 """The property of such queues."""
 
@@ -441,7 +441,7 @@ IF_KNOWN = ("local_mem_unit", "sub_group_sizes")
 def target_spec(device: Device, *, measured: bool = True) -> TargetDeviceSpecAttr:
     """The device as a ``#dlti.target_device_spec``: numbers as i64, bools, strings, or a list.
 
-    What is measured of it, ``RATES``, is f64; it is left out where it is not to be measured.
+    The measured ``RATES`` are f64; they are left out where nothing is to be measured.
     """
     from xdsl.dialects.builtin import (
         ArrayAttr,

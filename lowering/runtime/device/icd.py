@@ -1,8 +1,8 @@
 """Finds the OpenCL implementations of this computer, without the user's help.
 
 An OpenCL loader reads once, when it is first asked for platforms, which libraries to load (the
-installable client drivers, ICDs). What pip installs is in no system folder, so the loader is
-shown a folder of our own, with those, the system's and what else is found. A user who sets
+installable client drivers, ICDs). Libraries from pip are in no system folder, so the loader is
+shown a folder of our own, with them, the system's and any other found. A user who sets
 ``OCL_ICD_VENDORS`` or ``OPENCL_VENDOR_PATH`` has decided: then nothing is added.
 """
 
@@ -28,20 +28,20 @@ USER_VARIABLES = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
 POCL_CACHE = "POCL_CACHE_DIR"
 INTEL_LOCAL_MEMORY = "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE"
 LOCAL_MEMORY = "1MB"
-"""What Intel's CPU runtime is to give to a work-group, on its stack: what a second cache holds.
+"""Local memory of a work-group in Intel's CPU runtime, on its stack: the size of a second cache.
 
-By itself it gives 256 KiB, which is too little for the panels of large products.
+The runtime's own 256 KiB are too little for the panels of large products.
 """
 OUR_VARIABLES = ("OCL_ICD_VENDORS", POCL_CACHE, INTEL_LOCAL_MEMORY)
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
 INTEL_LIBRARY = "libintelocl.so"
 INTEL_NEEDS = ("libirng.so", "libintlc.so.5", "libimf.so", "libsvml.so", "libtbb.so.12")
-"""What Intel's CPU runtime expects to find loaded, in this order."""
+"""Libraries that Intel's CPU runtime expects to find loaded, in this order."""
 
 NVIDIA_LIBRARY = "libnvidia-opencl.so.1"
 SHARED_MEMORY = Path("/dev/shm")
-"""Can be written where nothing else can."""
+"""Folder that can be written where nothing else can."""
 OCLGRIND_LIBRARY = "oclgrind/liboclgrind-rt-icd.so"
 
 is_inherited = False
@@ -136,7 +136,7 @@ atexit.register(_at_exit.close)
 
 
 def libraries() -> list[str]:
-    """The libraries to show to the loader, each once; loads what they need loaded first."""
+    """Libraries to show to the loader, each once; loads the libraries that they need first."""
     found = [*_system(), *_intel(), *_oclgrind()]
     if not any(Path(library).name == NVIDIA_LIBRARY for library in found) and _loads(
         NVIDIA_LIBRARY

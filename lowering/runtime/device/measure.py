@@ -1,10 +1,10 @@
-"""What a device can do, measured once: copying memory, multiplying and adding, starting kernels.
+"""Measured rates of a device: copying memory, multiplying and adding, starting kernels.
 
-Of a CPU also how much a kernel may read and write for its last cache to serve it.
+For a CPU, too, the most that a kernel may read and write for its last cache to serve it.
 
-The cost model divides what a schedule makes the device do by these rates. They are measured when
-something is compiled for a device of which nothing is known, in a fraction of a second, and kept on
-disk. What is measured while others have the processor, too, later processes measure again.
+The cost model divides the work of a schedule by these rates. They are measured when something is
+compiled for an unknown device, in a fraction of a second, and kept on disk. Rates that were
+measured while other processes had the processor, too, are measured again by later processes.
 """
 
 from __future__ import annotations
@@ -86,52 +86,52 @@ PIECE = 1024
 KEPT = (24, 32, 48)
 """The MiB that are read and written then."""
 AS_FAST = 1.12
-"""How many times as long a copy through the caches may take: who reads it next finds it there.
+"""Most times as long that a copy through the caches may take: its reader finds it there.
 
-What they keep takes 0.5 to 1.06 times as long; what they do not, 1.17 to 1.6 times, as each line is
-read before it is written. So this is far from both.
+Copies that the caches keep take 0.5 to 1.06 times as long; others 1.17 to 1.6 times, as each line
+is read before it is written. So this is far from both.
 """
 MORE_COPIES = 4
-"""How many times as many copies are tried at most until one is as fast: what others read at the
-same time takes its room in the last cache, and never gives any."""
+"""Most times as many copies that are tried until one is as fast: reads of other processes take room
+in the last cache, and never give any."""
 STEPS = 2048
 CHAINS = 10
 """Independent chains of multiplications and additions: more than their latency needs."""
 BYTES = {"gpu": 256 << 20, "cpu": 64 << 20}
-"""What is copied, by the type of a device: more than its caches hold, as far as time allows."""
+"""Bytes to copy, by the type of a device: more than its caches hold, as far as time allows."""
 READ = 4096
-"""How many bytes of these have numbers to compute with."""
+"""Bytes of these that hold numbers to compute with."""
 ITEMS = {"gpu": (32 * 256, 256), "cpu": (1536, 1)}
 """The work-items for each unit that compute, and how many are a group."""
 ROUNDS = 5
 MORE = 2
-"""How many times as many rounds there are at most, while others disturb them."""
+"""Most times as many rounds while other processes disturb them."""
 LONG = 0.3
 """Seconds after which there are no more of them."""
 OTHERS = 4
-"""How many times as fast a run would be at most if others did not slow it down."""
+"""Most times as fast that a run would be without other processes."""
 GIVEN = 0.9
-"""Which part of the processor a process has at least if nobody else wants it: nearly all."""
+"""Least share of the processor of a process that is alone."""
 LAUNCHES = 40
-"""How many kernels are started one after the other."""
+"""Kernels that are started one after the other."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What a device can do, in the units of the target spec's entries of the same names."""
+    """Rates of a device, in the units of the target spec's entries of the same names."""
 
     bandwidth: float
     """GB/s that a copy reads and writes."""
     arithmetic: float
     """Multiplications and additions of floats, in GFLOP/s."""
     launch: float
-    """What starting a kernel costs, in microseconds."""
+    """Microseconds to start a kernel."""
     kept: float = 0.0
     """The most MiB of `KEPT` that are no slower read and written through the caches; 0: none."""
 
     @property
     def rounded(self) -> Rates:
-        """To two digits: the rest is noise, and would make programs of their own on disk."""
+        """Rates to two digits: the rest is noise, and would make programs of their own on disk."""
         return Rates(**{name: float(f"{value:.2g}") for name, value in asdict(self).items()})
 
     def __str__(self) -> str:
@@ -144,25 +144,25 @@ class Rates:
 MAY_BE_0 = ("kept",)
 """The rates that may be 0."""
 NEAR = 1.1
-"""How many times as large or small a rate is at least to be taken in the place of one that is kept:
-each new number has all programs compiled again."""
+"""Least factor by which a new rate differs to replace a kept one: each new number has all programs
+compiled again."""
 TRIES = 5
-"""How often a device is measured, if others disturb each time."""
+"""Most measurements of a device, if other processes disturb each."""
 APART = 60.0
 """Seconds until it is tried again: the same others may be there until then."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What was measured of a device, and whether that is the last word."""
+    """Rates measured of a device, and whether they are final."""
 
     rates: Rates
     share: float = 1.0
-    """Which part of the processor this process had meanwhile, if that is what was measured."""
+    """Share of the processor that this process had meanwhile, if the device is the processor."""
     tries: int = 1
-    """How often the device has been measured."""
+    """Number of measurements of the device."""
     time: float = 0.0
-    """When that was, the last time: seconds, as `time.time` counts them."""
+    """Time of the last measurement, in seconds as of `time.time`."""
 
     def __str__(self) -> str:
         again = "; others had a part of the processor, so that this is measured again"
@@ -178,10 +178,10 @@ class Found:
         return self._may_be_better and abs(time.time() - self.time) > APART
 
     def after(self, before: Found) -> Found:
-        """What is known if this was measured later.
+        """Combination with a later measurement.
 
-        All rates are those of the time with the larger share: schedules depend on their ratios.
-        What the caches were once seen to keep, they keep: others only take room in them.
+        All rates are of the measurement with the larger share: schedules depend on their ratios.
+        The caches keep the most that was ever seen: other processes only take room in them.
         """
         rates = before.rates
         if self.share > before.share:
@@ -202,7 +202,7 @@ def is_measured(device: Device) -> bool:
 
 
 def rates(device: Device) -> Rates | None:
-    """What is kept of a device, else what is measured now; None if it is not to be measured."""
+    """Kept rates of a device, else measured ones; None if it is not to be measured."""
     return _rates(device) if is_measured(device) else None
 
 
@@ -215,7 +215,7 @@ def _rates(device: Device) -> Rates | None:
 
 
 def kept(device: Device) -> Rates | None:
-    """What was measured before; None if nothing was."""
+    """Rates measured before; None if there are none."""
     before = found(device)
     return before.rates if before is not None else None
 
@@ -233,7 +233,7 @@ def found(device: Device) -> Found | None:
 
 
 def renewed(device: Device, before: Found | None = None) -> Rates | None:
-    """What is measured now, or was better before, and kept from now on; None if it cannot be."""
+    """Rates measured now, or better ones from before, kept from now on; None if they cannot be."""
     import pyopencl as cl
 
     from tiledialect.lowering.runtime.progress import progress
@@ -262,7 +262,7 @@ def _path(device: Device) -> Path:
 
 
 def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> Found:
-    """Measure a device, by copies of so many bytes. Raises what pyopencl does, or a TileError."""
+    """Measure a device, by copies of ``size`` bytes. Raises pyopencl's errors, or a TileError."""
     import pyopencl as cl
 
     from tiledialect.lowering.runtime.device.devices import queue_for
@@ -333,11 +333,11 @@ def _rates_of(runs: Sequence[_Runs], nbytes: int, operations: int) -> Rates:
 
 @dataclass
 class _Runs:
-    """What is timed again and again."""
+    """Repeated runs with their times."""
 
     run: Callable[[], None]
     units: int = 0
-    """How many units of this machine's processor this process may have for the work; 0: none."""
+    """Units of this machine's processor that this process may use for the work; 0: none."""
     is_copy: bool = False
     """Whether it moves memory, which the units have in common."""
     elapsed: list[float] = field(default_factory=list[float])
@@ -369,7 +369,7 @@ class _Runs:
         return given >= GIVEN * self.units * elapsed
 
     def share(self, count: int) -> float:
-        """Which part of the units the last so many runs had."""
+        """Share of the units that the last runs had."""
         most = self.units * sum(self.elapsed[-count:])
         return min(1.0, sum(self.given[-count:]) / most) if most else 1.0
 

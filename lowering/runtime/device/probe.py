@@ -1,8 +1,8 @@
-"""Tries devices: one that does not compute all that programs may ask for is not offered.
+"""Trial of devices: a device that does not compute all functions of programs is not offered.
 
 A driver may refuse programs, compute wrongly, never finish, or end the process that tries it, so
-each device is tried in a process of its own, which says what it tries before it does. What comes
-out is kept on disk for the device, its driver and this machine, and costs nothing afterwards.
+each device is tried in a process of its own, which names each trial before it begins. The result is
+kept on disk for the device, its driver and this machine, and costs nothing afterwards.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TIME_LIMIT = 30.0
 """The seconds that a device may take for a part of it, if it has a processor."""
 FIRST = "the first kernel"
 DRIVERS = ("CL_CONFIG_", "POCL_")
-"""Begins the variables that tell drivers how to compile, and what a device has."""
+"""Prefixes of variables that drivers read, about compilation and about the device."""
 FILES = (child.POCL_CACHE,)
 """The variables among them that only say where files are."""
 COMMAND = "from tiledialect.lowering.runtime.device.probe import main; main()"
@@ -46,11 +46,11 @@ SOURCES = (
     "tiledialect/platforms.py",
     *(f"tiledialect/dialects/tile/{name}.py" for name in ("elementwise", "numeric")),
 )
-"""The files that decide what is tried: where they differ, devices are tried anew."""
+"""Files that decide the trials: where they differ, devices are tried anew."""
 
 
 def reasons(devices: Mapping[Device, cl.Device]) -> dict[Device, str]:
-    """Why each device cannot be used; empty if it can. Tries those of which nothing is kept."""
+    """Reason why each device cannot be used, or empty; tries devices without a kept result."""
     found = {device: _kept(device) for device in devices}
     if new := [device for device, reason in found.items() if reason is None]:
         names = " and ".join(device.id for device in new)
@@ -75,7 +75,7 @@ def forget_failures() -> None:
 
 
 def share(folder: Path) -> None:
-    """Have another cache folder hold what is kept of the devices."""
+    """Copy the kept results of the devices to another cache folder."""
     with suppress(OSError):
         shutil.copytree(_folder(), folder / "devices", dirs_exist_ok=True)
 
@@ -98,7 +98,7 @@ def _kept(device: Device) -> str | None:
 
 
 def _reason_in(path: Path) -> str | None:
-    """What the file says of a device; None if there is no sound one."""
+    """Reason that the file holds for a device; None if there is no sound file."""
     try:
         reason = json.loads(disk.read(path) or b"null")["reason"]
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -108,7 +108,7 @@ def _reason_in(path: Path) -> str | None:
 
 @caches.PACKAGE
 def _sources() -> str:
-    """Tells what is tried by this version of the package from what others try."""
+    """Digest of the files that decide the trials."""
     import tiledialect
     from tiledialect import lowering
 
@@ -123,7 +123,7 @@ def _sources() -> str:
 
 @caches.PACKAGE
 def machine() -> str:
-    """The processor, and what drivers are told: they decide what a driver's compiler does."""
+    """Processor and variables of drivers, by which a driver's compiler decides."""
     told = [
         f"{k}={v}"
         for k, v in sorted(os.environ.items())
@@ -169,7 +169,7 @@ def _tried_here(device: Device, opencl: cl.Device) -> str:
 
 
 def main() -> None:
-    """Try the device that the command line names, and print what is tried and what comes out.
+    """Try the device that the command line names, and print each trial and its result.
 
     With the name of a batch or a case, its smallest parts are tried one by one.
     """

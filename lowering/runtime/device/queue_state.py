@@ -1,4 +1,4 @@
-"""Command queues, with what all that runs on one of them shares."""
+"""Command queues with the state that all plans on a queue share."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Lane:
         """Counts how often a buffer was replaced by a larger one."""
         # A simulator knows where each buffer ends only if it is allocated for itself.
         self.pool = None if self.is_simulator else _pool(queue)
-        """Where outputs on the device come from, and go back to when nobody has them any more."""
+        """Pool of the outputs on the device, to which their memory goes back."""
 
     def ensure(self, sizes: Sequence[int]) -> None:
-        """Have a buffer of at least each of these sizes.
+        """Allocate a buffer of at least each of these sizes.
 
-        A simulator gets new ones of just these sizes, so that it sees every access beyond them
-        and every read of what was not written.
+        A simulator gets new buffers of just these sizes, so that it sees every access beyond them
+        and every read of unwritten memory.
         """
         if self.is_simulator:
             self.scratch.clear()
@@ -75,10 +75,10 @@ class Lane:
         return buffer
 
     def renew(self, buffer: Any) -> None:
-        """Have a simulator know nothing of what was in the place of this new buffer."""
+        """Have a simulator forget the contents of the place of this new buffer."""
         if self.is_simulator:
-            # What Oclgrind knows of a freed buffer, its size too, sticks to the one in its place,
-            # until the host writes to it: then it knows as many bytes as are written, here none.
+            # Oclgrind takes the size and bytes of a freed buffer for those of the one in its place,
+            # until the host writes to it: then it knows the bytes that are written, here none.
             cl.enqueue_copy(self.queue, buffer, NOTHING)
 
     def finish(self) -> None:
