@@ -42,7 +42,7 @@ def compile_module(
     ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
     differentiated that often, and ``types`` includes those of the cotangents; with ``after`` the
     passes after the one of that name are not run. ``schedules`` are given to the kernels, see
-    ``tile-loop-tiling``, and ``fusion`` to ``tile-fuse``. What to warn the user of is in the
+    ``tile-loop-tiling``, and ``fusion`` to ``tile-fuse``. Warnings for the user are in the
     attribute ``tile.warnings``. Raises a TileError if the types do not fit.
     """
     module = only(module.clone(), name)
@@ -79,7 +79,7 @@ def compile_open(
 
 
 def close(module: ModuleOp, name: str, types: Sequence[TensorType[Attribute]]) -> ModuleOp:
-    """What ``compile_open`` made, for inputs of these types."""
+    """Module of ``compile_open`` for inputs of these types."""
     module = closed(module, name, [t.get_shape() for t in types])
     GpuArenaPass().apply(Context(), module)
     return module
@@ -96,7 +96,7 @@ def only(module: ModuleOp, name: str | None) -> ModuleOp:
 
 
 def warnings_of(module: ModuleOp) -> tuple[str, ...]:
-    """What to warn the user of, in a module that was compiled."""
+    """Warnings for the user in a compiled module."""
     texts = module.attributes.get(WARNINGS)
     given = texts if isinstance(texts, ArrayAttr) else ()
     return tuple(text.data for text in given if isinstance(text, StringAttr))
@@ -110,7 +110,7 @@ def _passes(
 
 
 BEFORE = ("tile-specialize", "tile-gradient")
-"""What is done before the pipeline."""
+"""Passes before the pipeline."""
 
 
 def _until(passes: tuple[ModulePass, ...], after: str | None) -> tuple[ModulePass, ...]:

@@ -41,7 +41,7 @@ RESERVED_PATTERN = re.compile(
 
 
 def is_free_name(name: str) -> bool:
-    """Can a variable or function have this name?"""
+    """Whether a variable or function can have this name."""
     return (
         re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) is not None
         and name not in RESERVED

@@ -134,7 +134,7 @@ def open_pipeline(local_size: int, index_width: int) -> tuple[ModulePass, ...]:
 
 
 def nest_passes(own: Collection[str] = (), *, edges: bool = False) -> tuple[ModulePass, ...]:
-    """Passes from nests to the kernel level, with those of single platforms that ``own`` names."""
+    """Passes from nests to the kernel level, with the platform passes that ``own`` names."""
     return (
         # nest
         NestBoundLoopsPass(numbers=True),

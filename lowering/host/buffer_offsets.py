@@ -1,4 +1,4 @@
-"""Which buffers a kernel is given together with where they begin in their allocation."""
+"""Arguments of kernels that are parts of allocations, with the arguments of their offsets."""
 
 from __future__ import annotations
 

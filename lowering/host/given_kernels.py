@@ -41,7 +41,7 @@ from tiledialect.passes.specialize.tile_specialize import check_arguments
 
 
 def bound(module: ModuleOp, name: str, types: Sequence[TensorType[Attribute]]) -> ModuleOp:
-    """The module for inputs of these types; a TileError if they are not those declared."""
+    """Module for inputs of these types; a TileError if the declared types are others."""
     check_arguments(declaration(find_function(module, name)), types)
     return closed(module, name, [t.get_shape() for t in types])
 

@@ -55,7 +55,7 @@ def _is_plain(op: gpu.AllocOp) -> bool:
 
 
 def lifetimes(host: func.FuncOp, alignment: int = 1) -> list[Lifetime]:
-    """When each intermediate is used, in ops of the host function, and its size rounded up."""
+    """Lifetimes of intermediates, in ops of the host function, with their sizes rounded up."""
     uses: dict[SSAValue, list[int]] = {}
     for moment, op in enumerate(host.body.block.ops):
         for value in () if isinstance(op, gpu.DeallocOp) else (*op.operands, *op.results):
@@ -140,11 +140,11 @@ def _begins_inside(value: SSAValue) -> bool:
 class GpuArenaPass(ModulePass):
     """Gives the intermediates of each host function one allocation, of which they are parts.
 
-    What lives at different times may have the same place; the offsets are planned so that the
-    allocation is hardly larger than the largest set of intermediates that live together. What is
-    returned has an allocation of its own. Kernels that are given parts are marked with the
-    attribute `tile.parts`: in OpenCL C they take the allocation and where the part begins in it. A
-    simulator, which watches the bounds of every allocation, gets them all apart.
+    Intermediates that live at different times may have the same place; the offsets are planned so
+    that the allocation is hardly larger than the largest set of intermediates that live together.
+    Results have allocations of their own. Kernels that are given parts are marked with the
+    attribute `tile.parts`: in OpenCL C they take the allocation and the offset of the part in it. A
+    simulator, which watches the bounds of every allocation, gets separate allocations.
     """
 
     name = "gpu-arena"

@@ -1,4 +1,4 @@
-"""The memory of host functions at the kernel level: what is behind a memref, and its size."""
+"""Memory of host functions at the kernel level: roots of memrefs, and their sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in one allocation each of several buffers lies that do not all live at the same time."""
+"""Plan of the places in one allocation of buffers with different lifetimes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Lifetime:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Where each buffer begins, and how much there must be for all of them."""
+    """Offset of each buffer, and the size of the allocation."""
 
     offsets: tuple[int, ...]
     size: int
@@ -30,16 +30,16 @@ ORDERS: tuple[Callable[[Lifetime], tuple[int, int]], ...] = (
     lambda b: (b.first - b.last, -b.size),
     lambda b: (-b.size * (b.last - b.first + 1), b.first),
 )
-"""In which order buffers are placed: none is the best for every program."""
+"""Orders in which buffers are placed: none is the best for every program."""
 
 GOOD = 1.02
-"""How much more than the least that is possible needs no better plan."""
+"""Share of the least possible size up to which a plan is good enough."""
 ATTEMPTS = 24
-"""How often what ends highest is placed earlier instead."""
+"""Most attempts in which the buffer that ends highest is placed earlier."""
 
 
 def largest_alive(buffers: Sequence[Lifetime]) -> int:
-    """The size of those that are alive together, at the moment when it is the largest."""
+    """Largest sum of the sizes of buffers that are alive together."""
     changes: dict[int, int] = {}
     for b in buffers:
         changes[b.first] = changes.get(b.first, 0) + b.size
@@ -52,10 +52,10 @@ def largest_alive(buffers: Sequence[Lifetime]) -> int:
 
 
 def plan_memory(buffers: Sequence[Lifetime]) -> MemoryPlan:
-    """A plan that is hardly larger than what is alive together.
+    """A plan that is hardly larger than the buffers that are alive together.
 
     Each buffer goes to the lowest place that is free while it lives. The best of several orders is
-    taken; where none is good, what ends highest is placed first, a few times.
+    taken; where none is good, the buffer that ends highest is placed first, a few times.
     """
     enough = largest_alive(buffers) * GOOD
     numbers = range(len(buffers))
@@ -76,7 +76,7 @@ def plan_memory(buffers: Sequence[Lifetime]) -> MemoryPlan:
 def _highest_first(
     buffers: Sequence[Lifetime], plan: MemoryPlan, order: Sequence[int]
 ) -> list[int]:
-    """The order in which what ends where the plan ends comes first."""
+    """Order in which buffers that end where the plan ends come first."""
     highest = {k for k, b in enumerate(buffers) if plan.offsets[k] + b.size == plan.size}
     return sorted(order, key=lambda k: k not in highest)
 

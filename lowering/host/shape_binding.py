@@ -34,9 +34,9 @@ ARITHMETIC = {**SIZE_ARITHMETIC, **UNSIGNED}
 
 
 def closed(module: ModuleOp, name: str, shapes: Sequence[Sequence[int]]) -> ModuleOp:
-    """The module with numbers in the place of what the host computes from the inputs' shapes.
+    """The module with numbers for the values that the host computes from the inputs' shapes.
 
-    Its kernels stay as they are: they serve all shapes.
+    The kernels stay as they are: they serve all shapes.
     """
     module = module.clone()
     _Closing(module, find_function(module, name)).run(shapes)

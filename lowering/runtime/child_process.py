@@ -1,7 +1,7 @@
-"""Processes that do what may end a process, and say what they do before they do it.
+"""Child processes for trials that may end a process; they name each trial before it begins.
 
 A driver may refuse programs, never finish, or end the process that uses it. A child writes lines
-that begin with a mark: what it tries, and at last the reason why that cannot be used, if any.
+that begin with a mark: the names of trials, and at last the reason of a failure, if any.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import IO, Any
 PATIENCE = 10
 """The number of limits that a child may take where others keep it from a processor."""
 MARK = "tiledialect: "
-"""Begins the lines in which a child says what it tries, and at last what it found; drivers write
-lines of their own."""
+"""Prefix of the lines in which a child names trials, and at last the result; drivers write lines of
+their own."""
 POCL_CACHE = "POCL_CACHE_DIR"
 """Names the folder in which PoCL keeps kernels: broken ones must not stay."""
 CHECKS = "OCLGRIND_"
@@ -39,16 +39,16 @@ LACKS_MEMORY = ("bad_alloc", "out of memory", "cannot allocate memory")
 
 @dataclass(frozen=True)
 class Report:
-    """The reason that a child found, or what became of the child."""
+    """Result of a child, or the reason of its end."""
 
     reason: str
-    """Why what was tried cannot be used; empty if it can."""
+    """Reason of a failure; empty if there is none."""
     tried: str = ""
     """The thing that it tried when it ended, or was ended; empty if it found the reason itself."""
     passing: bool = False
     """Whether time or memory was short, so that it may come out otherwise another time."""
     said: dict[str, Any] = field(default_factory=dict[str, Any])
-    """All that the child said at last."""
+    """Whole result of the child."""
 
 
 class Child:
@@ -79,9 +79,9 @@ class Child:
             self.process.stdin.flush()
 
     def report(self, limit: float, tried: str) -> Report:
-        """Read what it finds, or what becomes of it; each thing may take ``limit`` seconds.
+        """Read the result of the child, or of its end; each trial may take ``limit`` seconds.
 
-        It is taken to have ``tried`` until it says what it tries.
+        ``tried`` names the trial until the child names one.
         """
         try:
             while (line := self._next(limit)) is not None:
@@ -101,10 +101,10 @@ class Child:
         return Report(f"ends the process that uses it {end}", tried, passing=short)
 
     def _next(self, limit: float) -> str | None:
-        """The next line that it writes, None after the last one.
+        """The next line of the child, None after the last one.
 
-        Raises a TimeoutError if it does not come in time, not counting where the process had to
-        wait: where others keep the processors busy, what works would else be refused, for good.
+        Raises a TimeoutError if the line does not come in time. Time in which the process waits for
+        busy processors does not count: a device that works would be refused for good.
         """
         pid = self.process.pid
         began, before = time.monotonic(), waited(pid)

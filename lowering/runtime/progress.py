@@ -1,4 +1,4 @@
-"""What takes long, shown on a terminal while it lasts."""
+"""Progress of long work, shown on a terminal while it lasts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ERASE = "\r\033[K"
 
 @contextmanager
 def progress(text: str) -> Generator[None]:
-    """Show ``text`` on the standard error, if that is a terminal, until this is left.
+    """Show ``text`` on the standard error, if that is a terminal, until the context is left.
 
-    What is done within a second is not shown, and nothing stays on the screen.
+    Work of less than a second is not shown, and nothing stays on the screen.
     """
     stream = sys.stderr
     # A process without a console has no standard error.

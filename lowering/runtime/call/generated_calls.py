@@ -92,7 +92,7 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
 
 
 def _steps(executable: Executable) -> list[str]:
-    """Text from arrays to outputs: ``t`` and a number is an output, ``p`` and a number its address."""
+    """Text from arrays to outputs; ``t`` begins names of outputs, ``p`` names of addresses."""
     plan, launches = executable.plan, executable.launches
     inputs, tensors = range(len(plan.inputs)), range(plan.first_slot)
     lines = [f"({', '.join(f't{k}' for k in inputs)},) = arrays"] if inputs else []

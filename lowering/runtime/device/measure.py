@@ -262,7 +262,7 @@ def _path(device: Device) -> Path:
 
 
 def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> Found:
-    """Measure a device, by copies of ``size`` bytes. Raises pyopencl's errors, or a TileError."""
+    """Measure a device, by copies of ``nbytes``. Raises pyopencl's errors, or a TileError."""
     import pyopencl as cl
 
     from tiledialect.lowering.runtime.device.devices import queue_for

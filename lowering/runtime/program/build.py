@@ -79,7 +79,7 @@ LOG_LINES = 12
 
 
 def essentials(log: str) -> str:
-    """The lines of a build log that say what is wrong."""
+    """Lines of a build log with the errors."""
     lines = [line.rstrip() for line in log.splitlines() if line.strip()]
     errors = [k for k, line in enumerate(lines) if "error" in line.lower()]
     # The first line is pyopencl's own.

@@ -1,9 +1,9 @@
 """Compiled programs kept on disk.
 
 An entry is one file: a line that names the format and the checksum of the rest, the plan as a
-line of JSON, a line of JSON that says which kernels each binary is of and how long it is, and the
-device's binaries. What cannot be read, or is not what it says, counts as not there; where nothing
-can be written, nothing is kept.
+line of JSON, a line of JSON with the kernels and the length of each binary, and the device's
+binaries. An entry that cannot be read, or is damaged, counts as absent; where nothing can be
+written, nothing is kept.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tiledialect.lowering.runtime.program.program_text import Texts
 from tiledialect.records import WRONG, from_json, to_json
 
 ENTRIES = 4096
-"""How many entries are kept; of more, those that were used longest ago go."""
+"""Most entries; of more, the ones used longest ago go."""
 
 
 def _state_of_files() -> str | None:
-    """Tells the files of the package and xDSL's version from others.
+    """Digest of the package's files and xDSL's version.
 
-    None if a file was changed since the package was imported: nobody knows then what is running.
+    None if a file was changed since the package was imported: the running code is unknown then.
     """
     from importlib.metadata import version
 
@@ -53,7 +53,7 @@ def _state() -> str | None:
 
 
 def key(*parts: str) -> str | None:
-    """The name of the entry for what ``parts`` say, with this very package; None: keep nothing."""
+    """Name of the entry for ``parts`` with this very package; None: keep nothing."""
     state = _state()
     if state is None:
         return None
@@ -97,7 +97,7 @@ def load(name: str | None) -> tuple[Plan, tuple[Binary, ...]] | None:
 def _binaries(
     head: Sequence[tuple[Mapping[str, str], int]], codes: bytes, kernels: Container[str]
 ) -> tuple[Binary, ...]:
-    """The binaries that the head tells of; a ValueError if they are not those of the kernels."""
+    """Binaries that the head describes; a ValueError if their kernels are others."""
     start, found = 0, list[Binary]()
     for names, size in head:
         if not all(name in kernels for name in names) or size < 0:

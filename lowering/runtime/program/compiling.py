@@ -1,7 +1,7 @@
-"""Compiles programs.
+"""Compilation of programs.
 
-What this imports takes longer to load than a plan that is kept on disk: those who find one there
-do without.
+The imports take longer to load than a plan that is kept on disk: callers that find one there do
+without them.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def leaves_sizes_open(program: Program) -> bool:
 
 
 def views(program: Program, types: Types | None, device: Device) -> Views:
-    """How the kernels of patterns access memory; for all sizes if there are no types."""
+    """Accesses to memory of the kernels of patterns; for all sizes if there are no types."""
     from tiledialect.lowering.lift_to_nest.view_drawing import views_of
 
     target = target_system_spec(device)

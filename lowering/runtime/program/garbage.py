@@ -1,4 +1,4 @@
-"""What compiling leaves to Python's garbage collector, and when it is looked for."""
+"""Garbage of compilations, and the time of its collection."""
 
 from __future__ import annotations
 

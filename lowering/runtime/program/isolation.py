@@ -1,8 +1,8 @@
-"""Tries kernels of given schedules in a process of their own, before the user's process has them.
+"""Trial of kernels of given schedules in a process of their own, before the user's process.
 
-A compiler of a device, or its runtime, may end the process at a schedule that is legal. What a user
-or a search gives is built and launched once elsewhere. What comes out is kept on disk for the
-device, its driver and the kernels' text, and costs nothing afterwards.
+A compiler of a device, or its runtime, may end the process at a schedule that is legal. Kernels of
+schedules from a user or a search are built and launched once elsewhere. The result is kept on disk
+for the device, its driver and the kernels' text, and costs nothing afterwards.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ COMMAND = "from tiledialect.lowering.runtime.program.isolation import main; main
 
 @dataclass(frozen=True)
 class Kernels:
-    """A plan on a device with all that decides what the device makes of it."""
+    """A plan on a device, with all that decides its kernels there."""
 
     device: Device
     options: tuple[str, ...]
     source: str
-    """The plan's text with what goes before it."""
+    """Text of the plan with its prelude."""
     plan: Plan
 
 
@@ -70,7 +70,7 @@ class Found:
 
 
 def find(kernels: Kernels) -> Found:
-    """Whether kernels can be used: what is kept, else what comes out where it ends nothing."""
+    """Whether kernels can be used: the kept result, else that of a trial in another process."""
     path = _path(kernels)
     if (known := _kept(path)) is not None:
         return known

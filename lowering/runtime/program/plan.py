@@ -1,4 +1,4 @@
-"""Plans: what a call makes the device do, resolved ahead of every call.
+"""Plans: commands of a call for the device, resolved ahead of every call.
 
 A plan is plain data, so that it can be kept on disk. Its buffers have numbers: first the inputs,
 then the outputs, then the slots, which hold the intermediates: parts of allocations that serve all
@@ -87,7 +87,7 @@ class Slot:
     nbytes: int
 
     def overlaps(self, other: Slot) -> bool:
-        """Do they have a byte in common?"""
+        """Whether two slots have a byte in common."""
         return (
             self.allocation == other.allocation
             and self.offset < other.offset + other.nbytes
@@ -97,20 +97,20 @@ class Slot:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a call does on the device."""
+    """Commands of a call, with its tensors and memory."""
 
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     allocations: tuple[int, ...]
-    """The sizes in bytes of what is allocated for intermediates."""
+    """Bytes of the allocations for intermediates."""
     slots: tuple[Slot, ...]
     steps: tuple[Step, ...]
     source: str
     """The OpenCL C text of the kernels."""
     warnings: tuple[str, ...] = ()
-    """What the author of the program may not expect of it."""
+    """Texts of warnings for the author of the program."""
     largest: tuple[str, ...] = ()
-    """What the largest intermediate in each allocation is called."""
+    """Name of the largest intermediate in each allocation."""
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class Plan:
 
     @property
     def intermediates(self) -> tuple[tuple[str, int], ...]:
-        """What the largest intermediate in each allocation is called, and its bytes."""
+        """Name and bytes of the largest intermediate in each allocation."""
         found: list[tuple[str, int]] = []
         for k, (name, size) in enumerate(zip_longest(self.largest, self.allocations)):
             own = max((slot.nbytes for slot in self.slots if slot.allocation == k), default=size)

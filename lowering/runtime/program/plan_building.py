@@ -1,4 +1,4 @@
-"""From host functions of the kernel level to plans."""
+"""Building of plans from host functions of the kernel level."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar
 def make_plan(module: ModuleOp, name: str) -> Plan:
     """The plan of the host function ``name`` of a module of the kernel level.
 
-    Raises a TileError for what the host cannot do, and the printer's for its kernels.
+    Raises a TileError for ops that the host cannot run, and the printer's errors for its kernels.
     """
     program = Program()
     host = None
@@ -115,7 +115,7 @@ class _Host:
         return owned
 
     def _span(self, op: Operation, value: SSAValue) -> tuple[int, int]:
-        """Where in its buffer a memref begins and ends, in bytes; it must be without gaps."""
+        """First and last byte of a memref in its buffer; the memref must have no gaps."""
         t = _memref(op, value.type)
         offset = t.get_offset()
         if offset is None or not is_dense(t):
@@ -128,7 +128,7 @@ class _Host:
         return start, end
 
     def _check_reach(self, op: Operation, value: SSAValue) -> None:
-        """Refuse a memref that is not within its buffer; what a cast leaves open is."""
+        """Refuse a memref that is not within its buffer; a cast may leave sizes open."""
         t = value.type
         assert isinstance(t, MemRefType)
         if not t.has_static_shape():
@@ -197,7 +197,7 @@ class _Host:
         return number
 
     def _overlap(self, a: int, b: int) -> bool:
-        """Do the buffers of these numbers have memory in common?"""
+        """Whether the buffers of these numbers have memory in common."""
         slots = self.slots
         return a == b or (a in slots and b in slots and slots[a].overlaps(slots[b]))
 
@@ -264,7 +264,7 @@ class _Host:
             raise _unsupported(op, f"{op.kernel} writes a buffer that is given to it twice")
 
     def _start(self, value: SSAValue) -> int:
-        """With which of its elements a buffer begins in its allocation."""
+        """Offset of a buffer in its allocation, in elements."""
         slot = self.slots.get(self.numbers.get(value, 0))
         if slot is None:
             return 0
@@ -297,7 +297,7 @@ class _Host:
 
 
 WITHIN = (memref.ViewOp, gpu.DeallocOp)
-"""What is done with an allocation of which parts alone are used."""
+"""Ops on an allocation of which parts alone are used."""
 
 VISITS: dict[type[Operation], Callable[[_Host, Any], None]] = {
     arith.ConstantOp: _Host.constant,

@@ -1,7 +1,7 @@
 """Checks that a plan read from disk is one that could have been made.
 
-What a file says reaches the device, so nothing of it is believed: every number must be of its
-kind and in its range, and every launch must fit the head of its kernel.
+The contents of a file reach the device, so they are not trusted: every number must be of its kind
+and in its range, and every launch must fit the head of its kernel.
 """
 
 from __future__ import annotations
@@ -133,5 +133,5 @@ def _is_number(scalar: Scalar) -> bool:
 
 
 def same_types(tensors: Iterable[Tensor], wanted: Iterable[tuple[tuple[int, ...], str]]) -> bool:
-    """Are the tensors of these shapes and element types?"""
+    """Whether the tensors have these shapes and element types."""
     return [(t.shape, t.dtype) for t in tensors] == list(wanted)

@@ -1,4 +1,4 @@
-"""Programs: what is compiled, for which types and on which device is open."""
+"""Programs: sources of compilations for types and devices that are open."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Types = tuple[TensorType[Attribute], ...]
 
 
 KernelKey = tuple[cl.Context, str]
-"""The context of a kernel, and its text with that of what it uses, but for its name."""
+"""Context of a kernel, and its text without its name, after the functions that it uses."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Program:
     name: str
     text: str
     gradients: tuple[Gradient, ...] = ()
-    """How often, and by what, the function is differentiated."""
+    """Inputs of each differentiation of the function."""
     schedules: tuple[str, ...] = ()
     """Schedules for kernels, as `tile-loop-tiling` takes them."""
     fusion: Fusion = field(default_factory=Fusion)
-    """What is fused, where the user decides."""
+    """Fusion that the user decides."""
     opened: dict[tuple[Attribute, int, str | None], ModuleOp | None] = field(
         default_factory=dict[tuple[Attribute, int, str | None], "ModuleOp | None"], compare=False
     )
@@ -58,7 +58,7 @@ class Program:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether the user has decided on schedules or on what is fused."""
+        """Whether the user has decided on schedules or on fusion."""
         return bool(self.schedules) or self.fusion != Fusion()
 
     @cached_property
@@ -68,7 +68,7 @@ class Program:
 
     @cached_property
     def is_scheduled(self) -> bool:
-        """Whether its kernels have schedules: what is of patterns alone has rules instead."""
+        """Whether kernels have schedules: programs of patterns alone have rules instead."""
         from tiledialect.lowering.lift_to_nest.sizes import is_of_patterns
 
         if self.is_lowered:
@@ -85,5 +85,5 @@ class Program:
 
     @property
     def result_name(self) -> str:
-        """What the function is called in the end."""
+        """Name of the function with its gradients."""
         return self.name + "_gradient" * len(self.gradients)

@@ -16,7 +16,7 @@ FUNCTION = re.compile(r"[\w \t*]*?(\w+)\(.*?\)\n\{", re.S)
 
 @dataclass(frozen=True)
 class Texts:
-    """The kernels of a program, and what stands beside them."""
+    """Kernels of a program, and the text beside them."""
 
     rest: str
     """The text that kernels may use: extensions, helpers, functions that are no kernels."""
@@ -31,13 +31,13 @@ class Texts:
 
     @lazy
     def _beside(self) -> list[tuple[str, str]]:
-        """The parts of what stands beside, and what each function among them is called."""
+        """Parts of the text beside, with the name of each function among them."""
         parts = [part.strip("\n") for part in re.split(r"\n{2,}", self.rest) if part.strip("\n")]
         heads = [FUNCTION.match(part) for part in parts]
         return [(head[1] if head else "", part) for head, part in zip(heads, parts, strict=True)]
 
     def meaning(self, name: str) -> str:
-        """The text of a kernel without its name, after that of the functions that it uses."""
+        """Text of a kernel without its name, after the functions that it uses."""
         text = self.kernels[name].replace(f" {name}(", " (", 1)
         # Each function stands after those that it calls.
         for function, part in reversed(self._beside):

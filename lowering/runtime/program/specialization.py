@@ -36,11 +36,11 @@ from tiledialect.platforms import POCL
 from tiledialect.schedule import instructions
 
 KEEP_KERNELS = (POCL.short,)
-"""Platforms that keep on disk what they compile; PoCL would compile all twice to tell a binary."""
+"""Platforms that keep binaries on disk themselves; PoCL would compile all twice to give one."""
 
 
 _building = threading.RLock()
-"""Of several threads that want a program, one builds it; building is one at a time in any case."""
+"""Lock of builds: one of several threads builds a program; drivers build one at a time anyway."""
 
 
 class UnsoundError(TileError):
@@ -48,7 +48,7 @@ class UnsoundError(TileError):
 
 
 class Specialization:
-    """A plan, and what the device made of its kernels; kept on disk."""
+    """A plan with its kernels as built for a device; kept on disk."""
 
     def __init__(self, program: Program, types: Types, device: Device):
         spec = target_system_spec(device)
@@ -56,8 +56,8 @@ class Specialization:
         self.built = program.built
         self.program = program
         self.is_sound = False
-        """Whether its kernels are known to hurt no process: those of the compiler's schedules are
-        taken to be so."""
+        """Whether its kernels are known to end no process: kernels of the compiler's schedules are
+        taken to be safe."""
         self.device = device
         exact = precision_of(program.module) == "exact"
         self.options = build_options(device.short_platform, exact=exact)
@@ -113,7 +113,7 @@ class Specialization:
         self.is_sound = True
 
     def _programs(self, lane: Lane) -> dict[str, Built]:
-        """What the device made of each kernel; those that are new to it are built together."""
+        """Built kernels; kernels that are new to the device are built together."""
         texts = Texts.of(self.plan.source)
         keys = {name: (lane.context, texts.meaning(name)) for name in texts.kernels}
         for binary in self.binaries:
@@ -133,7 +133,7 @@ class Specialization:
         return found
 
     def _build(self, lane: Lane, text: str, kernels: Sequence[str]) -> tuple[cl.Program, bytes]:
-        """What the device makes of some kernels, and what of that can be kept."""
+        """Build kernels; the built ones, and the binaries to keep."""
         own, device = self.device, lane.queue.device
         try:
             with progress(f"{own.id} builds the kernels of {self.name}"):
@@ -167,7 +167,7 @@ def given_schedules(program: Program) -> dict[str, str]:
 
 
 def binaries_of(found: Mapping[str, Built]) -> tuple[Binary, ...]:
-    """What is kept of the programs that kernels are in."""
+    """Binaries of the programs that kernels are in."""
     by_code: dict[bytes, dict[str, str]] = {}
     for name, built in found.items():
         if built.code:

@@ -27,28 +27,28 @@ NOTHING_TUNED = (
     "nothing of {} is tuned: it is of Lift's patterns alone, whose kernels have no schedules"
 )
 RUNS = 3
-"""How often each kernel is run; the median counts."""
+"""Runs of each kernel; the median counts."""
 
 Texts = Mapping[str, Sequence[str]]
-"""The candidates of each kernel, as texts, those first that are thought to be fastest."""
+"""Candidates of each kernel as texts, in the order of their estimated times."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is tuned: a program for arrays of some types on a device."""
+    """Subject of tuning: a program for arrays of some types on a device."""
 
     program: Program
     types: Types
     device: Device
     arrays: Sequence[Any]
     warn: Callable[[tuple[str, ...]], None]
-    """Says what may surprise, before anything runs."""
+    """Function that reports warnings before anything runs."""
 
 
 def tuned_schedules(task: Task, count: int) -> tuple[str, ...]:
     """The fastest of each kernel's best ``count`` candidates on the device, as texts.
 
-    Kernels that the program has schedules for keep those.
+    Kernels with schedules in the program keep them.
     """
     program, types, device = task.program, task.types, task.device
     if not program.is_scheduled:
@@ -110,9 +110,9 @@ def _measured(task: Task, candidates: Texts) -> dict[str, str]:
 
 
 def _times(task: Task, chosen: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    """How long each kernel takes by a schedule; nothing of those that the device refuses.
+    """Times of kernels by a schedule, without kernels that the device refuses.
 
-    Those that it does not survive were tried in another process, and are refused as well.
+    Kernels that end the process were tried in another one, and are refused as well.
     """
     texts = tuple(f"{kernel}: {text}" for kernel, text in chosen.items())
     scheduled = replace(task.program, schedules=(*task.program.schedules, *texts))
