@@ -1,4 +1,4 @@
-"""arith-share-reciprocals: one reciprocal for all that a loop divides by the same number."""
+"""arith-share-reciprocals: one reciprocal for all divisions of a loop by the same number."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tiledialect.lowering.gpu.utils.float_arithmetic import FloatArithmetic
 from tiledialect.lowering.gpu.utils.loops import steps_of
 
 SHORT, FEW = 8, 4
-"""So many lanes are divided in 5 cycles, not 16, as fast as by a product and its correction; and so
-few steps of a loop do not make good what the reciprocal takes."""
+"""Lanes that are divided in 5 cycles, not 16, as fast as by a product and its correction; and
+steps of a loop that are too few to make good the time of the reciprocal."""
 
 SMALL, LARGE, SCALE = 2.0**-104, 2.0**104, 2.0**24
-"""A divisor beyond these ends is scaled, and what it divides: its reciprocal might not be normal.
-Quotients that scaling makes over- or underflow do so anyway."""
+"""Bounds of divisors that are not scaled, and the scale of divisors and dividends beyond them:
+reciprocals might not be normal. Quotients that scaling makes over- or underflow do so anyway."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Divisor:
 
     @staticmethod
     def of(value: SSAValue) -> Divisor:
-        """What dividing by a value needs, where it is defined."""
+        """Operands of divisions by a value, computed after its definition."""
         f = FloatArithmetic(Builder(_after(value)), value.type)
         size, one = f.emit(math.AbsFOp(value)), f.constant(1)
         scale = f.where("ogt", size, f.constant(LARGE), (f.constant(1 / SCALE), one))
@@ -49,10 +49,10 @@ class Divisor:
         return Divisor(scaled, reciprocal, scale)
 
     def quotient(self, f: FloatArithmetic, dividend: SSAValue) -> SSAValue:
-        """A vector divided by it: the product with the reciprocal, corrected by what it misses.
+        """Quotient of a vector: the product with the reciprocal, corrected by the remainder.
 
-        That is the nearest float, where products are added without being rounded. The correction
-        is none where it has no meaning: at infinities, and zeros, whose signs are right.
+        The quotient is the nearest float, where products are added without being rounded. There is
+        no correction where it has no meaning: at infinities, and zeros, whose signs are right.
         """
         value, reciprocal, scale = (
             f.emit(vector.BroadcastOp(v, f.type))  # pyright: ignore[reportArgumentType]
@@ -74,7 +74,7 @@ class HalfDivisor:
 
     @staticmethod
     def of(value: SSAValue) -> HalfDivisor:
-        """What dividing by a value needs, where it is defined."""
+        """Operands of divisions by a value, computed after its definition."""
         f = FloatArithmetic(Builder(_after(value)), f32)
         reciprocal = f.emit(arith.DivfOp(f.constant(1), f.emit(arith.ExtFOp(value, f32))))
         reciprocal.name_hint = "reciprocal"
@@ -95,7 +95,7 @@ class HalfDivisor:
 
 
 def _after(value: SSAValue) -> InsertPoint:
-    """Where a value is defined."""
+    """Place after the definition of a value."""
     owner = value.owner
     return InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
 
@@ -146,7 +146,7 @@ def _divides_a_row(op: Operation) -> bool:
 
 
 def _divisions(op: Operation) -> list[tuple[arith.DivfOp, scf.ForOp | None]]:
-    """All divisions of vectors of f32 or f16 by a scalar, and the loops around that gain by it."""
+    """Divisions of vectors of f32 or f16 by a scalar, and the loops around that gain by it."""
     found = [(x, nearest(scf.ForOp, x)) for x in ops_of(op, arith.DivfOp) if _divides_a_row(x)]
     return [(x, loop if loop is not None and _gains(x, loop) else None) for x, loop in found]
 
@@ -176,10 +176,10 @@ def _gains(division: arith.DivfOp, loop: scf.ForOp) -> bool:
 class ArithShareReciprocalsPass(ModulePass):
     """Divides vectors of f32 or f16 by a scalar from outside the loop by means of its reciprocal.
 
-    In the loops with such divisions, what does not depend on the loop is computed before it. Long
-    vectors that are divided by the same scalar elsewhere have its reciprocal, too.
-    The quotients are those of `arith.divf`, but perhaps for the last bit: of f32 where products are
-    rounded before they are added, of f16 where they are no normal numbers.
+    Loop-invariant ops of the loops with such divisions are moved before the loops. Long vectors
+    that are divided by the same scalar elsewhere have its reciprocal, too.
+    The quotients are the same as of `arith.divf`, but perhaps for the last bit: of f32 where
+    products are rounded before they are added, of f16 where they are no normal numbers.
     """
 
     name = "arith-share-reciprocals"
@@ -192,7 +192,7 @@ class ArithShareReciprocalsPass(ModulePass):
 
 
 def _function(op: Operation) -> Operation:
-    """The function that an op is in, or what else is around all."""
+    """Function that an op is in, or its outermost ancestor."""
     around = list(ancestors(op))
     return next((x for x in around if isinstance(x, func.FuncOp | gpu.FuncOp)), around[-1])
 

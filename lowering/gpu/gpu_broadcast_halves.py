@@ -32,7 +32,7 @@ class GpuBroadcastHalvesPass(ModulePass):
 
 
 def _broadcasts(half: SSAValue) -> list[vector.BroadcastOp]:
-    """The broadcasts of a half and of what it is extended to; none if something else uses it."""
+    """Broadcasts of a half and of its extension; none if another op uses it."""
     users = list(_users(half))
     broadcasts = [op for op in users if isinstance(op, vector.BroadcastOp)]
     return broadcasts if len(broadcasts) == len(users) else []

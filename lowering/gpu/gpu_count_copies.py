@@ -17,8 +17,9 @@ from tiledialect.ir.ops_in import ops_of
 class GpuCountCopiesPass(ModulePass):
     """Carries `(k + c) mod n` from step to step of a loop that waits for asynchronous copies.
 
-    There the addresses of the tiles that are used next depend on it, and nothing else can be done
-    until they are known. A remainder by what is no power of two takes several instructions.
+    There the addresses of the next tiles depend on the remainder, and nothing else can be done
+    until they are known. A remainder by a number that is no power of two takes several
+    instructions.
     """
 
     name = "gpu-count-copies"

@@ -1,4 +1,4 @@
-"""gpu-load-ahead: a step of a loop loads what the next one's first instructions multiply."""
+"""gpu-load-ahead: fragment pipelining: a step loads the first factors of the next step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.ir.ops_in import ops_in, ops_of
 
 LOADS = (FragmentOp, vector.LoadOp, memref.LoadOp)
-"""What reads tiles: in a loop that waits for copies, nothing else does."""
+"""Ops that read tiles: in a loop that waits for copies, no others do."""
 
 
 class GpuLoadAheadPass(ModulePass):
@@ -47,16 +47,16 @@ class Step:
     wait: Sequence[Operation]
     """Waits for the step's tiles: an op of its own, and a barrier."""
     work: Sequence[Operation]
-    """Loads factors, and computes where these are."""
+    """Ops that load factors and compute their places."""
     first: Sequence[InstructionOp]
-    """The instructions that add to the sums of the step before."""
+    """Instructions that add to the sums of the step before."""
     later: Sequence[InstructionOp]
     after: Sequence[Operation]
     """Starts copies, and counts."""
     factors: Sequence[SSAValue]
-    """What the first instructions multiply."""
+    """Factors of the first instructions."""
     loading: Sequence[Operation]
-    """The ops that load it."""
+    """Ops that load the factors."""
 
     @staticmethod
     def of(loop: scf.ForOp) -> Step | None:
@@ -133,18 +133,18 @@ def _may_move(op: Operation) -> bool:
 
 
 def _take(ops: Sequence[Operation], instructions: Sequence[InstructionOp]) -> bool:
-    """Whether ops need what instructions compute, which they will stand before."""
+    """Whether ops need results of instructions that will come after them."""
     totals = {v for x in instructions for v in x.totals}
     return any(not totals.isdisjoint(x.operands) for op in ops for x in ops_in(op))
 
 
 def _has_two_ways(op: Operation) -> bool:
-    """Whether what starts copies stores in their place at edges: few registers are left then."""
+    """Whether stores replace the copies at edges: few registers are left then."""
     return any(x.false_region.blocks for x in ops_of(op, scf.IfOp))
 
 
 def _only_counts(ops: Sequence[Operation], block: Block) -> bool:
-    """Whether ops depend on what counts copies alone: a step after the last one may do them."""
+    """Whether ops depend on counters of copies alone: a step after the last one may do them."""
     used = {v for op in ops for v in op.operands if v.owner is block}
     return block.args[0] not in used and all(isinstance(v.type, IndexType) for v in used)
 

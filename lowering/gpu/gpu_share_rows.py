@@ -1,4 +1,4 @@
-"""gpu-share-rows: what is shuffled out of vectors that overlap is shuffled out of a row of them."""
+"""gpu-share-rows: load merging: shuffles of overlapping vectors share the loads of a row."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from tiledialect.lowering.nest.utils.shuffles import joined, row_starts
 READS = (memref.LoadOp, vector.LoadOp, PrefetchOp)
 """The ops on memory that do not write it."""
 LOAD = 2
-"""How many shuffles take as long as a load: such loads begin anywhere, and read two lines."""
+"""Shuffles that take as long as a load, which begins anywhere and reads two lines."""
 LONG_VECTOR = 64
 """Bytes of the vectors of AVX-512: shorter ones lie in two lines half as often, and are shuffled by
 two instructions."""
 REGISTERS = 32
-"""How many vectors there are room for."""
+"""Vectors that the registers hold."""
 BESIDE = 2
-"""Registers for what is shuffled, and for a factor."""
+"""Registers for the result of a shuffle, and for a factor."""
 
 
 class Memory(NamedTuple):
-    """What vectors are loaded from, but for a number of elements."""
+    """Array and indices that vectors are loaded from, but for a number of elements."""
 
     memory: SSAValue
     base: SSAValue | None
@@ -49,11 +49,11 @@ class Load(NamedTuple):
 
     op: vector.LoadOp
     first: int
-    """How many elements behind the base it begins."""
+    """Elements between the base and the begin of the vector."""
 
 
 class Pressure:
-    """How many vectors are needed at each op of a block, what rows are made of left out."""
+    """Number of live vectors at each op of a block, without the vectors of rows."""
 
     def __init__(self, ops: Sequence[Operation], without: Collection[Operation]):
         self.place = {op: k for k, op in enumerate(ops)}
@@ -90,7 +90,7 @@ class Pressure:
 
 @dataclass
 class Row:
-    """Vectors that overlap or meet, and what is shuffled out of them alone."""
+    """Vectors that overlap or meet, and the shuffles of these alone."""
 
     where: Memory
     loads: list[Load]
@@ -101,7 +101,7 @@ class Row:
 
     @property
     def lanes(self) -> int:
-        """Those of each vector."""
+        """Lanes of each vector."""
         return lanes_of(self.loads[0].op.result)
 
     @property
@@ -205,7 +205,7 @@ def _size(load: vector.LoadOp) -> int:
 
 
 def _place(index: SSAValue) -> tuple[SSAValue | None, int]:
-    """An index, and what is added to it."""
+    """An index, and the constant that is added to it."""
     if (number := constant_integer(index)) is not None:
         return None, number
     if isinstance(op := index.owner, arith.AddiOp):
@@ -231,7 +231,7 @@ def _that_meet(loads: Sequence[Load]) -> Iterator[list[Load]]:
 
 
 def _find_shuffles(ops: Sequence[Operation], rows: Sequence[Row]) -> None:
-    """Note with each row what is shuffled out of it alone."""
+    """Note with each row the shuffles of its vectors alone."""
     held: dict[SSAValue, tuple[Row, list[int]]] = {}
     for row in rows:
         for load in row.loads:
@@ -247,13 +247,13 @@ def _find_shuffles(ops: Sequence[Operation], rows: Sequence[Row]) -> None:
 
 
 class GpuShareRowsPass(ModulePass):
-    """Loads what several steps shuffle their lanes out of once, as a row of vectors.
+    """Loads the vectors of several shuffles once, as a row of vectors.
 
     Windows with strides take every other element of a row, or every third: each place of a window
     has vectors of its own, which begin an element further on. All places together need no more
-    than the row, whose vectors begin one after the other. It is loaded so where that takes less,
-    and the registers hold it beside all else; with vectors of AVX-512, of which each that begins
-    anywhere is in two lines. Shorter ones gain nothing.
+    than the row, whose vectors begin one after the other. The row is loaded so where that takes
+    less time, and the registers hold it beside all else; with vectors of AVX-512, which lie in two
+    lines wherever they begin. Shorter vectors gain nothing.
     """
 
     name = "gpu-share-rows"
@@ -270,7 +270,7 @@ class GpuShareRowsPass(ModulePass):
 
 
 def _blocks(op: Operation) -> Iterator[Block]:
-    """All blocks inside an op."""
+    """Blocks inside an op."""
     for region in op.regions:
         for block in region.blocks:
             yield block

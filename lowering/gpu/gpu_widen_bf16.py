@@ -1,4 +1,4 @@
-"""gpu-widen-bf16: what is computed with numbers of type bf16 is computed in f32."""
+"""gpu-widen-bf16: arithmetic on numbers of type bf16 is done in f32."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class GpuWidenBf16Pass(ModulePass):
     """Computes with numbers of type bf16 in f32, as OpenCL C cannot compute with them.
 
     Operands are extended by `arith.extf`, and each result is rounded by `arith.truncf` before it
-    goes on. What only moves numbers stays as it is.
+    goes on. Ops that only move numbers stay as they are.
     """
 
     name = "gpu-widen-bf16"

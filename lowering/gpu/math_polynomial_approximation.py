@@ -19,7 +19,7 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.gpu.utils.float_arithmetic import FloatArithmetic
 
 LEAST, MOST = -88.0, 89.0
-"""Beyond these ends the exponential of a float is below the least normal number, and infinite."""
+"""Bounds beyond which the exponential of a float is below the least normal number, and infinite."""
 LOG2_E = 1.4426950408889634
 ROUNDING = 1.5 * 2**23 + 127
 """A float so large that adding it rounds to an integer, which is in the low bits, with the bias of
@@ -53,7 +53,7 @@ def exp(f: FloatArithmetic, x: SSAValue) -> SSAValue:
     """The exponential of floats of 32 bits, to 1.5 units in the last place.
 
     exp(x) = exp(r) * 2**n with x = r + n * log(2). As r is not negative, all results that are
-    normal numbers have a normal 2**n; where it is not, its bits are those of 0 or infinity.
+    normal numbers have a normal 2**n; where 2**n is not normal, its bits are of 0 or infinity.
     """
     least, most = f.constant(LEAST), f.constant(MOST)
     # A number that is none fails both comparisons, and goes on.
@@ -81,7 +81,7 @@ def exp_of_half(f: FloatArithmetic, x: SSAValue) -> SSAValue:
 
 
 def exp_of_half_not_positive(f: FloatArithmetic, x: SSAValue) -> SSAValue:
-    """That of halves that are not positive."""
+    """The exponential of halves that are not positive."""
     least = f.constant(LEAST_HALF)
     return _of_half_in_range(f, f.where("olt", x, least, (least, x)))
 
@@ -108,7 +108,7 @@ def _by_powers_of_2(
 
 
 NEAR = 0.927734375
-"""Up to here the error function is a polynomial, beyond it 1 less an exponential of one."""
+"""Bound up to which the error function is a polynomial; beyond, 1 less an exponential of one."""
 ERF_NEAR = (
     *(-5.96761703e-4, 4.99119423e-3, -2.67681349e-2),
     *(1.12819925e-1, -3.76125336e-1, 1.28379166e-1),
@@ -161,7 +161,7 @@ def log(f: FloatArithmetic, x: SSAValue) -> SSAValue:
 
 
 TANH_NEAR = 0.625
-"""Up to here the hyperbolic tangent is a polynomial."""
+"""Bound up to which the hyperbolic tangent is a polynomial."""
 TANH = (
     *(-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2),
     *(1.33314422036e-1, -3.33332819422e-1),
@@ -194,7 +194,7 @@ NOT_POSITIVE_ONES: dict[bool, Function] = {
 }
 """Exponentials of no positive numbers: of floats, and of halves."""
 LONG = 16
-"""The lanes of a vector of the longest registers."""
+"""Lanes of a vector of the longest registers."""
 NAMES = tuple(op.name.removeprefix("math.") for op in FUNCTIONS)
 
 
@@ -203,18 +203,18 @@ class MathPolynomialApproximationPass(ModulePass):
     """Computes `math.exp`, `erf`, `log` and `tanh` of f32, and of vectors of it, by polynomials.
 
     The result is at most 2 units in the last place off, where OpenCL allows its own 3 to 16;
-    infinities and numbers that are none are right, and what is below the least normal number is 0,
-    or nearly it. A `math.exp` with the attribute `tile.not_positive` takes two operations less.
-    Those of f16 are computed in f32, exponentials by fewer operations, and rounded.
+    infinities and NaNs are right, and results below the least normal number are 0, or nearly it. A
+    `math.exp` with the attribute `tile.not_positive` takes two operations less. Functions of f16
+    are computed in f32, exponentials by fewer operations, and rounded.
     """
 
     name = "math-polynomial-approximation"
 
     functions: tuple[str, ...] = NAMES
-    """The functions that are computed so."""
+    """Functions that are computed by polynomials."""
 
     long_halves: tuple[str, ...] = NAMES
-    """Those of these that are computed so with vectors of 16 halves, too."""
+    """Functions that are computed by polynomials with vectors of 16 halves, too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite every such op."""

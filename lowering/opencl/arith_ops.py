@@ -145,7 +145,7 @@ def _emit_constant(scope: Scope, op: Operation) -> Expr:
 
 
 def _held(number: float, op: Operation) -> float:
-    """What a variable holds of a constant: of one of bf16 its bits."""
+    """Contents of a variable with a constant: of bf16 the bits."""
     if not is_bf16(op.results[0].type):
         return number
     return int.from_bytes(bf16.pack([number]), "little", signed=True)

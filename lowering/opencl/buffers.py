@@ -1,4 +1,4 @@
-"""Where memrefs lie in OpenCL C: buffers, and addresses of elements in them."""
+"""Places of memrefs in OpenCL C: buffers, and addresses of elements in them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class MemoryScope(Scope):
 
     @abstractmethod
     def buffer(self, value: SSAValue) -> Buffer:
-        """Where a memref lies."""
+        """Buffer and place of a memref."""
 
     @abstractmethod
     def line(self, text: str) -> None:
@@ -152,7 +152,7 @@ def half_pointer(buffer: Buffer) -> Expr:
 
 
 Load = Callable[[MemoryScope, Operation], Expr]
-"""How the value of an op on memory or vectors is written."""
+"""Emitter of the value of an op on memory or vectors."""
 
 Write = Callable[[MemoryScope, Operation], None]
-"""How an op that writes memory is printed."""
+"""Printer of an op that writes memory."""

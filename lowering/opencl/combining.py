@@ -1,4 +1,4 @@
-"""What two operands of one type are combined to: operators and functions of OpenCL C."""
+"""Combinations of two operands of one type: operators and functions of OpenCL C."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Emitter = Callable[[Scope, Operation], Expr]
 
 
 Combine = Callable[[Scope, CType, Expr, Expr], Expr]
-"""From two operands of one type to a result of that type."""
+"""Function of two operands of one type to a result of that type."""
 
 
 def operands(scope: Scope, op: Operation) -> list[Expr]:
@@ -120,7 +120,7 @@ def shift_left(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
 
 
 def shift_right(scope: Scope, type: CType, a: Expr, b: Expr) -> Expr:
-    """The sign comes in; the type of the result is that of the left operand."""
+    """Shift right with the sign; the result has the type of the left operand."""
     return narrow(binary(">>", a._replace(text=a.alone), b), type)
 
 

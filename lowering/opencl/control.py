@@ -13,7 +13,7 @@ from tiledialect.lowering.opencl.types import binary, negation, variable
 
 
 def _yielded(block: Block) -> Sequence[SSAValue]:
-    """What a block's terminator passes on."""
+    """Operands of a block's terminator."""
     last = block.last_op
     return last.operands if isinstance(last, scf.YieldOp) else ()
 
@@ -21,8 +21,8 @@ def _yielded(block: Block) -> Sequence[SSAValue]:
 def _carried(
     p: FunctionPrinter, op: Operation, inits: Sequence[SSAValue], arguments: Sequence[SSAValue]
 ) -> list[str]:
-    """A variable for each value that a loop carries: that of the initial value, if nothing else
-    needs it."""
+    """Variables for the values that a loop carries; the variable of the initial value, if nothing
+    else needs it."""
     names: list[str] = []
     for init, argument, result in zip(inits, arguments, op.results, strict=False):
         name = p.reusable(init, op, names, inside=False)
@@ -36,7 +36,7 @@ def _carried(
 
 
 PRAGMAS = {KEEP_SCALARS: "clang loop vectorize(disable)", KEEP_LOOP: "unroll 1"}
-"""What the compiler is told about a loop with an attribute."""
+"""Pragmas of loops with an attribute."""
 
 
 def _print_for(p: FunctionPrinter, op: Operation) -> None:
@@ -65,7 +65,7 @@ def _print_for(p: FunctionPrinter, op: Operation) -> None:
 
 
 def _assign_yielded(p: FunctionPrinter, names: Sequence[str], block: Block) -> None:
-    """Give the variables what the block yields."""
+    """Assign the yielded values of the block to the variables."""
     values = _yielded(block)
     p.assign([(n, p.expr(v), p.ctype(v.type)) for n, v in zip(names, values, strict=True)])
 
@@ -167,14 +167,14 @@ def _print_while(p: FunctionPrinter, op: Operation) -> None:
 def _passed_variable(
     p: FunctionPrinter, op: Operation, i: int, value: SSAValue, before: Block
 ) -> str:
-    """The variable of what a condition passes on: an argument's own, if it is passed as it is."""
+    """Variable of a value that a condition passes on: its own, if it is an argument."""
     if value in before.args:
         return p.values[value].text
     return p.new_variable(op.results[i], None, op.results[i].name_hint, "passed")
 
 
 def _print_nothing(p: FunctionPrinter, op: Operation) -> None:
-    """What the op does is done by what contains it."""
+    """Print nothing: the op that contains this one prints its effect."""
 
 
 CONTROL_FLOW: dict[type[Operation], Statement] = {

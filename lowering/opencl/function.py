@@ -64,7 +64,7 @@ Function = gpu.FuncOp | func.FuncOp
 
 @dataclass
 class Prelude:
-    """What the functions of a program need printed before them."""
+    """Declarations before the functions of a program."""
 
     helpers: dict[str, str] = field(default_factory=dict[str, str])
     uses_double: bool = False
@@ -76,7 +76,7 @@ def symbol(op: gpu.ModuleOp | Function) -> str:
 
 
 def message(op: Operation, place: str, reason: str) -> str:
-    """What an error says: the op, its place and the reason."""
+    """Text of an error: the op, its place and the reason."""
     location = op.location
     if isinstance(location, FileLineColLoc):
         place += f" ({location.filename.data}:{location.line.data}:{location.column.data})"
@@ -86,7 +86,7 @@ def message(op: Operation, place: str, reason: str) -> str:
 
 @dataclass(frozen=True)
 class Access:
-    """What a function does with the memory behind an argument."""
+    """Access of a function to the memory of an argument."""
 
     reads: bool = False
     writes: bool = False
@@ -118,7 +118,7 @@ ACCESSES: dict[type[Operation], tuple[int, Access]] = {
 
 
 def access(value: SSAValue, functions: dict[str, Function]) -> Access:
-    """What is done with the memory behind a memref, through views and calls too."""
+    """Accesses to the memory of a memref, through views and calls too."""
     result = Access()
     for use in value.uses:
         op = use.operation
@@ -138,7 +138,7 @@ def sub_group_sizes(ops: Iterable[Operation]) -> list[int]:
 
 
 def is_read_as_vector(value: SSAValue) -> bool:
-    """Does an access to several elements at once reach the memref, through views too?"""
+    """Whether an access to several elements at once reaches the memref, through views too."""
     return any(
         isinstance(use.operation, vector.LoadOp | vector.StoreOp | FragmentOp | CopyOp)
         or (type(use.operation) in VIEWS and is_read_as_vector(use.operation.results[0]))
@@ -171,7 +171,7 @@ class FunctionPrinter(MemoryScope):
         self.counts: list[dict[str, int]] = [{}]
         """The last number that was added to a hint to make a name, in each scope."""
         self.ctypes: dict[int, tuple[Attribute, CType]] = {}
-        """What types are in C, by their identity, for which they are kept."""
+        """C types by the identity of types, which are kept for it."""
         self.values: dict[SSAValue, Expr] = {}
         self.buffers: dict[SSAValue, Buffer] = {}
         self.variables: dict[str, list[SSAValue]] = {}
@@ -269,12 +269,12 @@ class FunctionPrinter(MemoryScope):
         return name
 
     def bind(self, value: SSAValue, name: str) -> None:
-        """From here on the variable holds the value."""
+        """Let the variable hold the value from here on."""
         self.values[value] = variable(name)
         self.variables[name].append(value)
 
     def rebind(self, value: SSAValue, name: str) -> None:
-        """From here on the variable holds only the value: nothing reads its old ones again."""
+        """Let the variable hold only the value: nothing reads its old ones again."""
         self.variables[name].clear()
         self.bind(value, name)
 
@@ -345,13 +345,13 @@ class FunctionPrinter(MemoryScope):
 
     @staticmethod
     def _group_size(f: Function) -> list[int]:
-        """How many work-items a group has along each axis; nothing where it is not said."""
+        """Number of work-items of a group along each axis; empty if it is not known."""
         if not isinstance(f, gpu.FuncOp) or f.known_block_size is None:
             return []
         return [*map(int, f.known_block_size.get_values()), 1, 1, 1][:3]
 
     def attributes(self) -> str:
-        """The sizes of sub-groups and of a work-group, and what else the compiler is told."""
+        """Attributes of a kernel: sizes of its groups, and hints for the compiler."""
         f = self.function
         if not self.is_kernel:
             return ""

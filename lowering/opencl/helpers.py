@@ -99,7 +99,7 @@ def _of_bf16(scope: Scope, name: str, text: str, type: CType) -> str:
 
 
 def conversions(lanes: str) -> dict[str, str]:
-    """What converts to integers: for scalars casts, as calls crash the vectorizer of Intel."""
+    """Conversions to integers: for scalars casts, as calls crash the vectorizer of Intel."""
     types = ("uint", "ushort")
     return {f"TO_{t.upper()}": f"convert_{t}{lanes}" if lanes else f"({t})" for t in types}
 
@@ -300,7 +300,7 @@ static inline TYPE NAME(volatile SPACE TYPE *p, TYPE value)
 
 def atomic_loop(scope: Scope, kind: str, type: CType, space: str, result: str) -> str:
     """The function that updates ``*p`` to ``result``, an expression of ``old`` and ``value``,
-    by compare and exchange, for what OpenCL C 1.2 has no atomic function."""
+    by compare and exchange, for updates without an atomic function in OpenCL C 1.2."""
     name = f"atomic_{kind}_{type.name}_{space.strip('_')}"
     fields = {"TYPE": type.name, "SPACE": space, "RESULT": result}
     return _template(scope, name, ATOMIC_LOOP, **fields)

@@ -39,7 +39,7 @@ REPEATING: tuple[type[Operation], ...] = (
 LOOP_BOUNDS = range(3)
 
 WRITES, READS, WAITS = range(3)
-"""The places of what is counted: ops that may write, loads, barriers."""
+"""Positions of the counts: ops that may write, loads, barriers."""
 NONE = (0, 0, 0)
 
 LONG_BITS = 256
@@ -57,7 +57,7 @@ HARMLESS = WITHOUT_EFFECT | {memref.AllocaOp, memref.AllocOp, memref.DeallocOp}
 
 
 def is_free(op: Operation) -> bool:
-    """Is the op no code of its own?"""
+    """Whether an op has no code of its own."""
     # It is asked of every op, and `isinstance` takes long to deny.
     if type(op) is arith.ExtFOp:
         return not isinstance(op.result.type, Float64Type) and not is_bf16(op.input.type)
@@ -65,14 +65,14 @@ def is_free(op: Operation) -> bool:
 
 
 def _writes_itself(op: Operation) -> bool:
-    """May the op change memory that a load reads, whatever is in its regions?"""
+    """Whether an op may change memory that a load reads, apart from its regions."""
     if type(op) in HARMLESS or op.has_trait(IsTerminator):
         return False
     return not isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp | scf.IndexSwitchOp)
 
 
 def _is_long(t: VectorType) -> bool:
-    """Is a vector one register of a CPU's, or several?"""
+    """Whether a vector fills one register of a CPU, or several."""
     element = t.element_type
     if not isinstance(element, FixedBitwidthType):
         return False
@@ -87,7 +87,7 @@ class Inlining:
         """The function and all in it."""
         self._order = {op: i for i, op in enumerate(self.ops)}
         self._counts = self._count(self._writing())
-        """How many ops of its block, up to each op, write, load, and are barriers."""
+        """Numbers of writes, loads and barriers in an op's block up to the op."""
         self._dead: set[Operation] = set()
         self._inlined: set[Operation] = set()
         self._place: dict[Operation, Use] = {}
@@ -125,16 +125,16 @@ class Inlining:
         return counts
 
     def _comes_between(self, what: int, first: Operation, last: Operation) -> bool:
-        """Is an op of a kind that is counted between two of a block?"""
+        """Whether an op of a counted kind is between two ops of a block."""
         before = last.prev_op
         return before is not None and self._counts[before][what] > self._counts[first][what]
 
     def is_dead(self, op: Operation) -> bool:
-        """Does nothing that is printed need the op?"""
+        """Whether no printed op needs the op."""
         return op in self._dead
 
     def is_inlined(self, op: Operation) -> bool:
-        """Is the op's result written inside the expressions that use it?"""
+        """Whether the op's result is written inside the expressions that use it."""
         return op in self._inlined
 
     def uses(self, value: SSAValue) -> list[Use]:
@@ -193,11 +193,11 @@ class Inlining:
         return not self._comes_between(WRITES, op, place.operation)
 
     def _is_step_before_loads(self, op: Operation, place: Operation) -> bool:
-        """Is the op a step of a sum of long vectors, and what the next step adds loaded after it?
+        """Whether the op is a step of a sum of long vectors before loads for the next step.
 
-        Written where the last step is, all that the steps load would be in registers together,
-        and compilers leave it so: of 6 x 4 vectors of sums, four steps written out, a third were
-        moved to the stack and back.
+        Written where the last step is, the loads of all steps would be in registers together, and
+        compilers leave them so: of 6 x 4 vectors of sums, four steps unrolled, a third were moved
+        to the stack and back.
         """
         if type(op) is not arith.AddfOp or not self._comes_between(READS, op, place):
             return False
@@ -207,10 +207,10 @@ class Inlining:
         return isinstance(t, VectorType) and _is_long(t)
 
     def _is_real_before_barrier(self, op: Operation, place: Operation) -> bool:
-        """Is the op done with reals, and work-items wait for one another before its place?
+        """Whether an op on reals has a barrier between itself and its place.
 
-        All that it is computed of would be alive there. Intel's compiler took it for something else
-        where the results of work-items that wait are computed of the same differences.
+        All its operands would be alive there. Intel's compiler took them for other values where the
+        results of work-items that wait are computed of the same differences.
         """
         if not self._comes_between(WAITS, op, place):
             return False
@@ -218,7 +218,7 @@ class Inlining:
         return isinstance(t.element_type if isinstance(t, VectorType) else t, AnyFloat)
 
     def _reading(self, value: SSAValue) -> Iterator[Use]:
-        """The places where the value is really read: through what is inlined."""
+        """Ops that read the value, through inlined ops."""
         for use in self.uses(value):
             if use.operation not in self._inlined:
                 yield use
@@ -228,8 +228,10 @@ class Inlining:
                 yield from self._reading(use.operation.results[0])
 
     def may_overwrite(self, aliases: list[SSAValue], op: Operation, *, inside: bool) -> bool:
-        """May ``op`` change a variable that holds these values? ``inside``: what op's regions
-        read, they read before the change."""
+        """Whether ``op`` may change a variable that holds these values.
+
+        With ``inside``, the regions of the op read before the change.
+        """
         return all(
             self._reads_before(use, op, inside=inside)
             for alias in aliases

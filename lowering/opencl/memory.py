@@ -1,4 +1,4 @@
-"""Loads, stores and sizes of memrefs in OpenCL C; what reads or writes memory, by op class."""
+"""Loads, stores and sizes of memrefs in OpenCL C; printers by op class."""
 
 from __future__ import annotations
 

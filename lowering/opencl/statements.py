@@ -29,7 +29,7 @@ from tiledialect.lowering.opencl.vector_ops import single_position
 
 
 def _print_nothing(p: FunctionPrinter, op: Operation) -> None:
-    """What the op does is done by what contains it."""
+    """Print nothing: the op that contains this one prints its effect."""
 
 
 def _print_id(function: str) -> Callable[[FunctionPrinter, Operation], None]:
@@ -48,7 +48,7 @@ def _print_id(function: str) -> Callable[[FunctionPrinter, Operation], None]:
 
 
 def _print_barrier(p: FunctionPrinter, op: Operation) -> None:
-    """The barrier orders global memory too where the function reads what it writes."""
+    """Print a barrier, which orders global memory too where the function reads its own writes."""
     arguments = p.function.body.block.args
     both = any(
         access(a, p.functions) == BOTH
@@ -230,7 +230,7 @@ static inline void copy_async_SIZE_if(__local void *to, const __global void *fro
     asm volatile("cp.async.CACHE.shared.global [%0], [%1], SIZE, %2;"
         :: "r"((uint)(ulong)to), "l"((ulong)from), "r"(inside ? SIZE : 0) : "memory");
 }"""
-"""Of no bytes nothing is read; the rest of what is copied is zeros."""
+"""Copy of a number of bytes, which may be 0, with zeros for the rest."""
 
 
 def _print_commit(p: FunctionPrinter, op: Operation) -> None:

@@ -1,7 +1,7 @@
 """The ``opencl`` target: prints the gpu.modules of the kernel level as OpenCL C 1.2.
 
-It takes the upstream dialects gpu, scf, arith, math, memref and vector, whoever made them; what
-it cannot print is an :class:`OpenCLError`. docs/opencl.md says what becomes of each op.
+The target takes the upstream dialects gpu, scf, arith, math, memref and vector, from any pipeline;
+an op that it cannot print is an :class:`OpenCLError`. docs/opencl.md gives the OpenCL C of each op.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Program:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """Text of the program."""
         pragma = (
             ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if self.prelude.uses_double else []
         )
         return "\n\n".join([*pragma, *self.prelude.helpers.values(), *self.functions]) + "\n"
 
     def add(self, module: gpu.ModuleOp) -> None:
-        """Print the functions of a module, each after those that it calls."""
+        """Print the functions of a module, each after the functions that it calls."""
         functions = kernel_functions(module)
         for op in module.body.ops:
             if not isinstance(op, Function):
@@ -92,7 +92,7 @@ def kernel_functions(module: gpu.ModuleOp) -> dict[str, Function]:
 
 
 def index_bits(module: gpu.ModuleOp) -> int:
-    """The width of ``index``: what the nearest data layout says, else 64."""
+    """Width of ``index`` in the nearest data layout, else 64."""
     for op in (module, *ancestors(module)):
         spec = op.attributes.get("dlti.dl_spec")
         for entry in spec.entries if isinstance(spec, DataLayoutSpecAttr) else ():

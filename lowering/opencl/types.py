@@ -1,4 +1,4 @@
-"""Types, names and expressions of OpenCL C, and what an op's emitter may ask of the printer."""
+"""Types, names and expressions of OpenCL C, and the printer's interface for emitters of ops."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ class CType:
 
     @property
     def is_float(self) -> bool:
-        """Is it held in a floating point type?"""
+        """Whether values are held in a floating point type."""
         return self.kind in ("float", "half")
 
     @property
     def is_vector(self) -> bool:
-        """Has it more than one lane?"""
+        """Whether the type has more than one lane."""
         return self.lanes > 1
 
     @property
     def promoted(self) -> bool:
-        """Does C compute a scalar of this type in ``int``?"""
+        """Whether C computes a scalar of this type in ``int``."""
         return self.kind == "int" and self.bits < 32 and not self.is_vector
 
     @property
@@ -151,19 +151,19 @@ class Expr(NamedTuple):
     reads: frozenset[str] = frozenset()
     """The variables that it reads."""
     value: int | float | bool | None = None
-    """What a literal is worth."""
+    """Value of a literal."""
     typed: str | None = None
     """A literal written so that its type is right wherever it stands (``5L``)."""
     unsigned: Expr | None = None
     """The same bits in the unsigned type, where that is simpler."""
     converts: bool = False
-    """Does C convert the unsigned form in an assignment?"""
+    """Whether C converts the unsigned form in an assignment."""
     splat: Expr | None = None
     """The scalar in every lane of a vector."""
     unrounded: Expr | None = None
     """A half before it was rounded: a float, or a double."""
     was_double: bool = False
-    """Was it a double, which stores take, but not what gives bits?"""
+    """Whether this was a double, which stores take, but conversions to bits do not."""
     bits: Expr | None = None
     """The bits of a half as a short, where they are there."""
     compound: tuple[str, Expr, Expr] | None = None
@@ -190,7 +190,7 @@ class Expr(NamedTuple):
 
 
 def reads(*operands: Expr) -> frozenset[str]:
-    """All variables that the operands read."""
+    """Variables that the operands read."""
     found = frozenset[str]()
     for e in operands:
         found = found | e.reads if found else e.reads
@@ -330,7 +330,7 @@ def narrow(e: Expr, type: CType) -> Expr:
 
 
 class Scope(ABC):
-    """What an op's emitter may ask while its kernel is printed."""
+    """Interface of the printer for emitters of ops."""
 
     @abstractmethod
     def expr(self, value: SSAValue) -> Expr:

@@ -58,7 +58,7 @@ def vector_pointer(
 
 
 def bits_of(type: CType) -> CType:
-    """What memory holds of halves and of truth values, as numbers; any other type as it is."""
+    """Type in memory of halves and of truth values, as numbers; any other type unchanged."""
     match type.kind:
         case "half":
             return replace(type, base="short", bits=16, kind="int")

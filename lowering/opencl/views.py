@@ -48,7 +48,7 @@ def _view_subview(scope: MemoryScope, op: Operation) -> Buffer:
 
 
 def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int] | None:
-    """Which dimensions of a subview are in its type: all but enough of those of size 1."""
+    """Dimensions of a subview that are in its type: all but some of size 1."""
     kept: list[int] = []
     surplus = len(sizes) - len(shape)
     for d, size in enumerate(sizes):
@@ -79,7 +79,7 @@ def _view_same(scope: MemoryScope, op: Operation) -> Buffer:
 
 
 def _view_reshape(scope: MemoryScope, op: Operation) -> Buffer:
-    """expand_shape and collapse_shape: the strides are those of the result's type."""
+    """Print expand_shape and collapse_shape: the strides are in the result's type."""
     source = scope.buffer(op.operands[0])
     return replace(source, strides=layout(scope, op.results[0].type)[1])
 

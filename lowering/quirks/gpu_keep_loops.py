@@ -26,7 +26,7 @@ from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 from tiledialect.schedule.loops import SHORT_ROW
 
 FUNCTIONS = f"{math.Math.name}."
-"""With what the names of ops begin that may be calls of functions."""
+"""Prefix of the names of ops that may be calls of functions."""
 ARITHMETIC = frozenset(
     (
         *(arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp),
@@ -34,19 +34,19 @@ ARITHMETIC = frozenset(
         *(arith.MinnumfOp, arith.MaxnumfOp),
     )
 )
-"""What such functions do, too."""
+"""Other ops that may be calls of functions."""
 FEW = 4
 """A loop of no more iterations may be unrolled all the same."""
 
 
 class GpuKeepLoopsPass(ModulePass):
-    """Marks loops that the OpenCL compiler is not to unroll or vectorize: schedules did what pays.
+    """Marks loops that the OpenCL compiler is not to unroll or vectorize: schedules did it.
 
     Not to be unrolled are innermost loops that have a branch in them or write short rows, several
-    numbers one by one, and loops around loops but for those that use arrays in private memory,
-    which may become registers. Loops of a few iterations, with none but such in them, are left to
-    it. Not to be vectorized are innermost loops that call functions on scalars, or divide integers,
-    and those that test for their last iteration alone, which may be unrolled.
+    numbers one by one, and loops around loops, except loops that use arrays in private memory,
+    which may become registers. Nests of loops of a few iterations are left to the compiler. Not to
+    be vectorized are innermost loops that call functions on scalars, or divide integers, and loops
+    that test for their last iteration alone, which may be unrolled.
     """
 
     name = "gpu-keep-loops"
@@ -65,10 +65,10 @@ class GpuKeepLoopsPass(ModulePass):
 
 
 def _around(ops: Iterable[Operation]) -> set[Operation]:
-    """All that is around some ops."""
+    """All ancestors of ops."""
     found: set[Operation] = set()
     for op in ops:
-        # What is around what was found already was found then.
+        # The ancestors of a found op were found with it.
         found.update(takewhile(lambda outer: outer not in found, ancestors(op)))
     return found
 

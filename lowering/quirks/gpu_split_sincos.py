@@ -13,15 +13,15 @@ from tiledialect.ir.ops_in import ops_of
 
 LOADS = (memref.LoadOp, vector.LoadOp)
 COMPUTED = (f"{arith.Arith.name}.", f"{math.Math.name}.")
-"""With what the names of ops begin whose results no compiler takes for those of others."""
+"""Prefixes of the names of ops whose results no compiler takes for results of others."""
 
 
 class GpuSplitSincosPass(ModulePass):
     """Takes cosines of absolute values where the angle may be a sine or a cosine.
 
-    That is the same cosine. An angle may be one if it is one, or comes of a loop, a branch, or
-    memory that the kernel writes: compilers see through these. A cosine of what arithmetic gives,
-    or the kernel only reads, stays with the sine of it.
+    The cosine is the same. An angle may be a sine if it is one, or the result of a loop, a branch,
+    or a load from memory that the kernel writes: compilers see through these. A cosine of a result
+    of arithmetic, or of memory that is only read, stays beside the sine of the same angle.
     """
 
     name = "gpu-split-sincos"

@@ -29,8 +29,8 @@ FREE = (arith.ConstantOp, BufferOp, gpu.GridDimOp, IndexOp)
 class NestFreeBarriersPass(ModulePass):
     """Takes the barriers out of branches, which become several: one for each part between them.
 
-    Loops in a branch that hold barriers stand around such branches. What a part computes for a
-    later one is kept in private memory. All work-items of a group take the same arm of a branch
+    Loops in a branch that hold barriers stand around such branches. Values of a part that later
+    parts use are kept in private memory. All work-items of a group take the same arm of a branch
     with barriers, and then wait a few times more.
     """
 
@@ -83,11 +83,11 @@ class _Arm:
         return done + self._guarded(part)
 
     def _guarded(self, part: Sequence[Operation]) -> list[Operation]:
-        """A part under the condition, after the memory for what later parts use of it."""
+        """A part under the condition, after the memory for values that later parts use."""
         if not part:
             return []
         block, buffers = Block(part), list[Operation]()
-        # The last ops first: what a copied one uses is used later, too.
+        # The last ops first: operands of a copied op are used later, too.
         for op in reversed(part):
             for value in op.results:
                 users = [x for x in _users(value) if block not in _blocks_around(x)]

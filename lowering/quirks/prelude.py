@@ -1,17 +1,17 @@
-"""OpenCL C that is put before a program where one platform's own functions are slow.
+"""OpenCL C before a program, for platforms whose own functions are slow or wrong.
 
 PoCL's functions are a library's, which its compiler does not inline: with a call in a loop,
 everything that the loop keeps in registers goes to memory and back, and a matrix product takes four
-times as long. An access to a packed structure means the same as `vload`, and what takes an
-instruction or two of the processor is written so.
+times as long. An access to a packed structure means the same as `vload`, and functions of an
+instruction or two of the processor are written so.
 
-Intel's compiler ends the process where it vectorizes a loop with some calls of its library, as
-those of `min` and `max` by which gathers keep inside of tensors.
+Intel's compiler ends the process where it vectorizes a loop with some calls of its library, as of
+`min` and `max`, by which gathers keep inside of tensors.
 
 NVIDIA's `vloada_half` and `vstorea_half` move element by element: here the bits of a vector go at
 once. Its processors that know bf16 round two numbers with an instruction, in the place of a dozen.
 
-Oclgrind looks past what it marks where it stores a double as a half, and calls that uninitialized.
+Oclgrind marks too few bytes where it stores a double as a half, and calls others uninitialized.
 
 The functions have names that no variable has (`lowering/names.py`).
 """
@@ -27,7 +27,7 @@ from tiledialect.lowering.quirks.trigonometry import trigonometry
 
 TYPES = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float")
 LANES = (2, 4, 8, 16)
-"""The lengths of vectors in memory that are accessed otherwise."""
+"""Lengths of vectors in memory that are accessed otherwise."""
 SPACES = ("__global", "__local", "__private")
 
 INLINE = "static inline __attribute__((overloadable, always_inline))"
@@ -49,7 +49,7 @@ ABSOLUTE = """{inline} {type}{lanes} native_fabs({type}{lanes} x)
 {{ return as_{type}{lanes}(as_{bits}{lanes}(x) & {magnitude}); }}
 """
 MAGNITUDE = {"float": ("uint", "0x7fffffffU"), "double": ("ulong", "0x7fffffffffffffffUL")}
-"""Numbers as long as those of a type, and the bits that their signs have no part in."""
+"""Unsigned types as long as a type, and the mask of all bits but the sign."""
 CLANG = {name: name for name in ("min", "max", "floor", "ceil", "trunc")} | {"rint": "roundeven"}
 """Functions that Clang has itself since version 14, and their names there."""
 OWN = """#undef {name}
@@ -66,7 +66,7 @@ CONVERSION = """#undef convert_{type}{lanes}
 #define convert_{type}{lanes}(x) __builtin_convertvector(x, {type}{lanes})
 """
 
-# What is written in C, LLVM would move past comparisons, which it has none of for halves.
+# LLVM would move code in C past comparisons, and it has none for halves.
 BITS_OF_HALVES = """#define half_asm(v, b) __asm__("vcvtph2ps %1, %0" : "=v"(v) : "v"(b))
 {inline} float8 half_from(ushort8 b) {{ float8 v; half_asm(v, b); return v; }}
 {inline} float4 half_from(ushort4 b)
@@ -168,7 +168,7 @@ DOUBLE = """#ifdef cl_khr_fp64
 
 @caches.PLATFORMS
 def prelude(platform: str, compute_capability: int = 0) -> str:
-    """What a program for the platform of this short name begins with."""
+    """Text before a program for the platform of this short name."""
     quirks = quirks_of(platform, Kind.PRELUDE)
     keys = dict.fromkeys(q.answer for q in quirks if compute_capability >= q.least_capability)
     return "".join((*(TEXTS[key]() for key in keys), "#line 1\n")) if keys else ""
@@ -236,7 +236,7 @@ def _pocl_halves() -> str:
 
 
 def _apart_halves() -> str:
-    """Halves at any address, by PoCL's conversions of those at addresses of vectors."""
+    """Halves at any address, by PoCL's conversions of halves at addresses of vectors."""
     functions = _for_spaces(APART_HALVES) + _for_spaces(APART_STORES, type="float")
     functions += DOUBLE.format(_for_spaces(APART_STORES, type="double"))
     return functions + _half_macros("vload_half", "vstore_half")

@@ -1,13 +1,13 @@
 """Sines, cosines and tangents in OpenCL C, for platforms whose own are slow, or wrong on vectors.
 
-PoCL's functions on vectors of floats are calls, and one number beyond 1e10 makes those beside it
-that are near zero twice as large.
+PoCL's functions on vectors of floats are calls, and one number beyond 1e10 makes results near zero
+in other lanes twice as large.
 """
 
 from __future__ import annotations
 
 LARGEST = "4e8f"
-"""Up to here multiples of half pi are subtracted in two parts; a call reduces what is larger."""
+"""Largest number that is reduced by multiples of half pi in two parts; a call reduces others."""
 
 # The low bits of a double so large are the integer that was added to it. Of the two parts of half
 # pi the first has 25 bits, so that its products with these integers are exact.

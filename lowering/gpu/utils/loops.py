@@ -1,4 +1,4 @@
-"""What is known of `scf.for` loops."""
+"""Constants of `scf.for` loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tiledialect.dialects.tile.constants import constant_integer
 
 
 def steps_of(loop: scf.ForOp) -> int | None:
-    """How many iterations a loop has, if its bounds and step are constants."""
+    """Number of iterations of a loop, if its bounds and step are constants."""
     first, end, step = map(constant_integer, (loop.lb, loop.ub, loop.step))
     if first is None or end is None or step is None or step <= 0:
         return None
