@@ -166,7 +166,7 @@ def compiled(program: Program, build: bool) -> Times:
     imported = time.thread_time()
     import tiledialect as td
     from tiledialect.lowering.runtime.device.devices import queue_for, target_system_spec
-    from tiledialect.lowering.runtime.device.queue_state import lane_of
+    from tiledialect.lowering.runtime.device.queue_state import state_of
     from tiledialect.lowering.runtime.program import cache
 
     program_itself = td.compile(program.source, name=program.name)
@@ -188,7 +188,7 @@ def compiled(program: Program, build: bool) -> Times:
     made = [next(iter(f._specializations.values())) for f in functions]  # pyright: ignore[reportPrivateUsage]
     for function, own in zip(functions, made, strict=True):
         if build:
-            own.executable(lane_of(queue_for(function.device)), True)
+            own.executable(state_of(queue_for(function.device)), True)
         else:
             # A program is kept when a device has built it, which is left out here.
             cache.store(own.key, own.plan, ())
@@ -207,13 +207,13 @@ def compiled(program: Program, build: bool) -> Times:
 def other_batch(function: td.Function, types: Sequence[str]) -> tuple[float, float]:
     """The times for another batch: our own part, and the OpenCL compiler's."""
     from tiledialect.lowering.runtime.device.devices import queue_for
-    from tiledialect.lowering.runtime.device.queue_state import lane_of
+    from tiledialect.lowering.runtime.device.queue_state import state_of
 
     start = time.process_time()
     function.opencl(*types)
     compiled = time.process_time()
     *_, own = function._specializations.values()  # pyright: ignore[reportPrivateUsage]
-    own.executable(lane_of(queue_for(function.device)), True)
+    own.executable(state_of(queue_for(function.device)), True)
     return compiled - start, time.process_time() - compiled
 
 

@@ -45,7 +45,7 @@ from tiledialect.ir.target_spec import SPEC, is_gpu
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.lowering.pipeline import local_size_of, pipeline
 from tiledialect.lowering.runtime.program.plan_building import make_plan
-from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.schedule.cost.device import device_of
 from tiledialect.schedule.search.choice import estimated, modelled
 
@@ -204,7 +204,7 @@ def _schedules(module: ModuleOp) -> Iterator[tuple[str, str, float]]:
 
 def split(source: str) -> Iterator[tuple[str, str]]:
     """Kernels in an OpenCL text by name; the rest of the text as `helpers`."""
-    texts = Texts.of(source)
+    texts = KernelTexts.of(source)
     if texts.rest.strip():
         yield "helpers", texts.rest
     yield from texts.kernels.items()

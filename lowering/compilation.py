@@ -16,7 +16,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.signature import find_function
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
-from tiledialect.lowering.host.shape_binding import closed
+from tiledialect.lowering.host.shape_binding import bind_shapes
 from tiledialect.lowering.pipeline import MODELLED, local_size_of, open_pipeline, pipeline
 from tiledialect.passes.diagnostics.value_warnings import keep_warnings
 from tiledialect.passes.fuse.options import Fusion
@@ -80,7 +80,7 @@ def compile_open(
 
 def close(module: ModuleOp, name: str, types: Sequence[TensorType[Attribute]]) -> ModuleOp:
     """Module of ``compile_open`` for inputs of these types."""
-    module = closed(module, name, [t.get_shape() for t in types])
+    module = bind_shapes(module, name, [t.get_shape() for t in types])
     GpuArenaPass().apply(Context(), module)
     return module
 

@@ -127,7 +127,7 @@ def in_this_process(
     What tests set ends before the simulator's reports are looked at: some have a log of their own.
     """
     if request.node.get_closest_marker("tries_kernels") is None:
-        monkeypatch.setattr(isolation, "find", lambda kernels: isolation.Found(""))
+        monkeypatch.setattr(isolation, "find", lambda kernels: isolation.Verdict(""))
 
 
 def _in_order(previous: ModulePass | None, module: ModuleOp, _: ModulePass | None) -> None:

@@ -32,7 +32,7 @@ from tiledialect.ir.signature import argument_names, find_function, kernels_of
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.host.host_memory import root
-from tiledialect.lowering.host.shape_binding import closed
+from tiledialect.lowering.host.shape_binding import bind_shapes
 from tiledialect.lowering.nest_to_gpu.nest_to_gpu import OF_NESTS
 from tiledialect.lowering.opencl.function import access
 from tiledialect.lowering.opencl.target import kernel_functions
@@ -43,7 +43,7 @@ from tiledialect.passes.specialize.tile_specialize import check_arguments
 def bound(module: ModuleOp, name: str, types: Sequence[TensorType[Attribute]]) -> ModuleOp:
     """Module for inputs of these types; a TileError if the declared types are others."""
     check_arguments(declaration(find_function(module, name)), types)
-    return closed(module, name, [t.get_shape() for t in types])
+    return bind_shapes(module, name, [t.get_shape() for t in types])
 
 
 def lowered_kernels(

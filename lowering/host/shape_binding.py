@@ -33,17 +33,17 @@ UNSIGNED: dict[type[Operation], Callable[[int, int], int]] = {
 ARITHMETIC = {**SIZE_ARITHMETIC, **UNSIGNED}
 
 
-def closed(module: ModuleOp, name: str, shapes: Sequence[Sequence[int]]) -> ModuleOp:
+def bind_shapes(module: ModuleOp, name: str, shapes: Sequence[Sequence[int]]) -> ModuleOp:
     """The module with numbers for the values that the host computes from the inputs' shapes.
 
     The kernels stay as they are: they serve all shapes.
     """
     module = module.clone()
-    _Closing(module, find_function(module, name)).run(shapes)
+    _ShapeBinding(module, find_function(module, name)).run(shapes)
     return module
 
 
-class _Closing:
+class _ShapeBinding:
     def __init__(self, module: ModuleOp, host: func.FuncOp):
         self.host = host
         self.numbers: dict[SSAValue, int] = {}

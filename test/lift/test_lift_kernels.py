@@ -12,7 +12,7 @@ from xdsl.context import Context
 import tiledialect as td
 from tiledialect import lift
 from tiledialect.interpreters.host import run_host
-from tiledialect.lowering.host.shape_binding import closed
+from tiledialect.lowering.host.shape_binding import bind_shapes
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.simplify_index_arithmetic import SimplifyIndexArithmeticPass
 from tiledialect.lowering.pipeline import nest_passes
@@ -368,7 +368,7 @@ def test_after_each_pass(name: str):
         lower.apply(Context(), module)
         module.verify()
         if lower.name != "lift-lower":
-            results = run_host(closed(module, name, [a.shape for a in inputs]), None, inputs)
+            results = run_host(bind_shapes(module, name, [a.shape for a in inputs]), None, inputs)
             for a, b in zip(results, expected, strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-4, err_msg=lower.name)
 

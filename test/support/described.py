@@ -21,11 +21,11 @@ from tiledialect.lowering.compilation import compile_module
 from tiledialect.lowering.quirks.prelude import prelude
 from tiledialect.lowering.runtime.call.launch import Executable
 from tiledialect.lowering.runtime.device.devices import SPEC_KEYS, queue_for
-from tiledialect.lowering.runtime.device.queue_state import lane_of
+from tiledialect.lowering.runtime.device.queue_state import state_of
 from tiledialect.lowering.runtime.program.build import build_options, build_program
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program import Built
-from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.lowering.runtime.program.specialization import check_double
 
 Array = npt.NDArray[Any]
@@ -113,7 +113,7 @@ def run_as(
     function: td.Function, arrays: Sequence[Array], device: td.Device, target: TargetSystemSpecAttr
 ) -> list[Array]:
     """The outputs on a device, as compiled for the target."""
-    given, lane = function._program, lane_of(queue_for(device))  # pyright: ignore[reportPrivateUsage]
+    given, state = function._program, state_of(queue_for(device))  # pyright: ignore[reportPrivateUsage]
     types = types_of(arrays)
     module = compile_module(given.module, given.name, types, target, given.gradients)
     plan = make_plan(module, given.result_name)
@@ -121,7 +121,7 @@ def run_as(
     if not any(a.dtype == np.float64 for a in arrays):
         check_double(plan, replace(device, fp64=False))
     if plan.source:
-        text, opencl = prelude(kind) + plan.source, lane.queue.device
-        program = build_program(text, lane.context, opencl, build_options(kind))
-        built = {name: Built(program, name, b"") for name in Texts.of(plan.source).kernels}
-    return Executable(plan, built, lane, on_host=True).on_host(arrays)
+        text, opencl = prelude(kind) + plan.source, state.queue.device
+        program = build_program(text, state.context, opencl, build_options(kind))
+        built = {name: Built(program, name, b"") for name in KernelTexts.of(plan.source).kernels}
+    return Executable(plan, built, state, on_host=True).on_host(arrays)

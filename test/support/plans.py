@@ -12,12 +12,12 @@ from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.runtime.call.launch import Executable
 from tiledialect.lowering.runtime.device.devices import opencl_device, queue_for
-from tiledialect.lowering.runtime.device.queue_state import lane_of
+from tiledialect.lowering.runtime.device.queue_state import state_of
 from tiledialect.lowering.runtime.program.build import build_program
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program import Built
-from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.lowering.runtime.program.program_text import KernelTexts
 
 # xDSL has no custom syntax for these ops, so that they are written by these.
 MEMREF = "memref<4xf32, 1 : i32>"
@@ -100,8 +100,8 @@ def plan(signature: str, *body: str, arena: bool = True) -> Plan:
 def executable(p: Plan, device: td.Device, on_host: bool = True, queue: Any = None) -> Executable:
     queue = queue or queue_for(device)
     program = build_program(p.source, queue.context, opencl_device(device), ())
-    built = {name: Built(program, name, b"") for name in Texts.of(p.source).kernels}
-    return Executable(p, built, lane_of(queue), on_host)
+    built = {name: Built(program, name, b"") for name in KernelTexts.of(p.source).kernels}
+    return Executable(p, built, state_of(queue), on_host)
 
 
 def chain() -> Plan:

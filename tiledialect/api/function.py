@@ -214,13 +214,13 @@ class Function:
         Runs ``repeat`` times; the times are the medians.
         """
         from tiledialect.lowering.runtime.device.devices import queue_for
-        from tiledialect.lowering.runtime.device.queue_state import lane_of
+        from tiledialect.lowering.runtime.device.queue_state import state_of
 
         if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TileError(f"repeat says how often to run, at least 1, not {repeat!r}")
         host = self._host_arrays(args, named)
-        lane = lane_of(queue_for(self.device, profiling=True))
-        executable = self._specialize(types_of(host), self.device).executable(lane, on_host=True)
+        state = state_of(queue_for(self.device, profiling=True))
+        executable = self._specialize(types_of(host), self.device).executable(state, on_host=True)
         outputs, profile = executable.profile(host, repeat)
         return pack(self.name, self._given(executable.plan.output_names), outputs), profile
 
@@ -281,11 +281,11 @@ class Function:
     def _host_calls(self, types: Types) -> Calls:
         from tiledialect.lowering.runtime.call.dispatch_tuning import calls_on_host
         from tiledialect.lowering.runtime.device.devices import queue_for
-        from tiledialect.lowering.runtime.device.queue_state import lane_of
+        from tiledialect.lowering.runtime.device.queue_state import state_of
 
-        lane = lane_of(queue_for(self.device))
+        state = state_of(queue_for(self.device))
         specialization = self._specialize(types, self.device)
-        return calls_on_host(specialization, lane, self._kind(specialization.plan))
+        return calls_on_host(specialization, state, self._kind(specialization.plan))
 
     def _ready_on_device(self, args: Sequence[Any]) -> Calls | None:
         """The calls for pyopencl arrays that can be taken as they are; None: look closer."""
@@ -319,10 +319,10 @@ class Function:
 
     def _calls_on(self, types: Types, queue: cl.CommandQueue) -> Calls:
         from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
-        from tiledialect.lowering.runtime.device.queue_state import lane_of
+        from tiledialect.lowering.runtime.device.queue_state import state_of
 
-        lane = lane_of(queue)
-        executable = self._specialize(types, lane.device).executable(lane, on_host=False)
+        state = state_of(queue)
+        executable = self._specialize(types, state.device).executable(state, on_host=False)
         plan, run = executable.plan, executable.on_device
         kind = self._kind(plan)
         if kind is None:
@@ -377,17 +377,17 @@ class Function:
         from concurrent.futures import ThreadPoolExecutor
 
         from tiledialect.lowering.runtime.device.devices import queue_for
-        from tiledialect.lowering.runtime.device.queue_state import lane_of
+        from tiledialect.lowering.runtime.device.queue_state import state_of
 
         calls = [
             self.types((), given) if isinstance(given, Mapping) else self.types(given, {})
             for given in shapes
         ]
-        lane = lane_of(queue_for(self.device))
+        state = state_of(queue_for(self.device))
         # It stops at the first that is refused, and waits for what is under way.
         with ThreadPoolExecutor(1) as builder:
             made = (self._specialize(types, self.device) for types in calls)
-            building = [builder.submit(own.executable, lane, on_host=True) for own in made]
+            building = [builder.submit(own.executable, state, on_host=True) for own in made]
             for one in building:
                 one.result()
 

@@ -15,7 +15,7 @@ from typing import Any
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import Array
 from tiledialect.lowering.runtime.call.launch import HostRun
-from tiledialect.lowering.runtime.device.queue_state import Lane, lane_in_caller
+from tiledialect.lowering.runtime.device.queue_state import QueueState, state_in_caller
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.specialization import Specialization
 
@@ -47,24 +47,24 @@ class Calls:
 
 
 def calls_on_host(
-    specialization: Specialization, lane: Lane, kind: Callable[..., Any] | None
+    specialization: Specialization, state: QueueState, kind: Callable[..., Any] | None
 ) -> Calls:
     """Calls with NumPy arrays, on the device's threads or by the calling thread alone.
 
     The results are ``kind`` of the outputs, or the only output where ``kind`` is None.
     """
-    shared = specialization.executable(lane, on_host=True)
-    caller = lane_in_caller(lane.device)
+    shared = specialization.executable(state, on_host=True)
+    caller = state_in_caller(state.device)
     if caller is None or not shared.by_pointers or not shared.launches:
         return Calls(shared.plan, shared.host_run(kind))
 
     def alone() -> HostRun:
         return specialization.executable(caller, on_host=True).host_run(kind)
 
-    return Trial(shared.plan, shared.host_run(kind), alone, len(shared.launches))
+    return DispatchTuning(shared.plan, shared.host_run(kind), alone, len(shared.launches))
 
 
-class Trial(Calls):
+class DispatchTuning(Calls):
     """Calls of a plan for NumPy arrays, of which the first are timed."""
 
     def __init__(

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from tiledialect.lowering.runtime.call.launch import Executable, HostRun
 
 
-def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun:
+def generated_call(executable: Executable, kind: Callable[..., Any] | None) -> HostRun:
     """A function that runs a plan of launches on arrays where they are.
 
     It gives ``kind`` of the outputs, or where that is None the only output.
     """
-    plan, lane, launches = executable.plan, executable.lane, executable.launches
+    plan, state, launches = executable.plan, executable.state, executable.launches
     outputs = range(len(plan.inputs), plan.first_slot)
 
     def prepared(kernels: Iterable[cl.Kernel], addresses: list[int | None]) -> list[Any]:
@@ -42,7 +42,7 @@ def straight(executable: Executable, kind: Callable[..., Any] | None) -> HostRun
         **{f"dtype{k}": dtype for k, dtype in zip(outputs, executable.dtypes, strict=True)},
         **{f"global{k}": launch.global_size for k, launch in enumerate(launches)},
         **{f"local{k}": launch.local_size for k, launch in enumerate(launches)},
-        **{"executable": executable, "lane": lane, "lock": lane.lock, "queue": lane.queue},
+        **{"executable": executable, "state": state, "lock": state.lock, "queue": state.queue},
         **{"kernels": own, "free": list[Any](), "made": made, "kind": kind, "cl": cl},
         **{"aside": lambda: executable.aside().host_run(kind), "unknown": [None] * plan.first_slot},
         **{"address": cl.SVM, "pointer": pointer, "new": np.empty, "check": check_process},
@@ -62,16 +62,16 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
     steps = _steps(executable)
     outputs = ", ".join(f"t{k}" for k in range(len(plan.inputs), plan.first_slot))
     if plan.slots:
-        test = "if executable.generation != lane.generation:"
-        steps = ["lane.is_busy = True", test, "    executable.bind()", *steps]
+        test = "if executable.generation != state.generation:"
+        steps = ["state.is_busy = True", test, "    executable.bind()", *steps]
         forget = [
             "    executable.generation = -1",
             "    raise",
             "finally:",
-            "    lane.is_busy = False",
+            "    state.is_busy = False",
         ]
         steps = ["try:", *_indented(steps), "except BaseException:", *forget]
-        steps = ["if lane.is_busy:", "    return aside()(arrays)", *steps]
+        steps = ["if state.is_busy:", "    return aside()(arrays)", *steps]
         steps = ["with lock:", *_indented(steps)]
     else:
         take = ["    kernels = free.pop()", "except IndexError:", "    kernels = made()"]
@@ -79,9 +79,9 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
         forget = ["    kernels[-1][:] = unknown", "    free.append(kernels)", "    raise"]
         steps = ["try:", *_indented(steps), "except BaseException:", *forget]
         steps = ["try:", *take, *steps, "free.append(kernels)"]
-    survives = executable.lane.device.short_platform in SURVIVE_FORKS
+    survives = executable.state.device.short_platform in SURVIVE_FORKS
     body = [
-        *([] if survives else ["check(lane.device)"]),
+        *([] if survives else ["check(state.device)"]),
         "try:",
         *_indented(steps),
         "except BaseException as error:",
@@ -117,7 +117,7 @@ def _steps(executable: Executable) -> list[str]:
     for k in range(len(launches)):
         # By place: names are a tenth of a small call.
         lines += [f"event = cl.enqueue_nd_range_kernel(queue, kernel{k}, global{k}, local{k})"]
-    is_done = executable.lane.is_synchronous or not launches
+    is_done = executable.state.is_synchronous or not launches
     return lines if is_done else [*lines, "event.wait()"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyopencl as cl
 
 from tiledialect.lowering.runtime.call.arrays import Array
-from tiledialect.lowering.runtime.device.queue_state import Lane
+from tiledialect.lowering.runtime.device.queue_state import QueueState
 
 IN_PLACE = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
 """Flags of inputs, too: Intel's CPU runtime copies READ_ONLY arrays that are not aligned."""
@@ -23,7 +23,7 @@ def pointer(array: Array) -> cl.SVM[Any]:
     return cl.SVM(_memory(array))
 
 
-def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
+def wrapped(state: QueueState, arrays: Sequence[Array]) -> list[cl.Buffer]:
     """Buffers that read the arrays where they are.
 
     OpenCL does not define the effect of two buffers of the same memory: an array that is given
@@ -35,7 +35,7 @@ def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
         for array in arrays:
             if array.base is not None:
                 break
-            buffers.append(around(lane, array))
+            buffers.append(around(state, array))
         else:
             return buffers
         buffers.clear()
@@ -46,18 +46,18 @@ def wrapped(lane: Lane, arrays: Sequence[Array]) -> list[cl.Buffer]:
         buffer = known.get(span)
         if buffer is None:
             apart = all(span[1] <= low or high <= span[0] for low, high in known)
-            buffer = around(lane, array if apart else array.copy())
+            buffer = around(state, array if apart else array.copy())
             if apart and array.nbytes:
                 known[span] = buffer
         buffers.append(buffer)
     return buffers
 
 
-def around(lane: Lane, array: Array) -> cl.Buffer:
+def around(state: QueueState, array: Array) -> cl.Buffer:
     """A buffer where an array is."""
     if not array.nbytes:
-        return lane.allocate(0)
-    return cl.Buffer(lane.context, IN_PLACE, hostbuf=_memory(array))
+        return state.allocate(0)
+    return cl.Buffer(state.context, IN_PLACE, hostbuf=_memory(array))
 
 
 def _memory(array: Array) -> Any:

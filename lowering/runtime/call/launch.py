@@ -15,10 +15,10 @@ import pyopencl as cl
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import Array, check_shape
 from tiledialect.lowering.runtime.call.copies import copy_bytes
-from tiledialect.lowering.runtime.call.generated_calls import straight
+from tiledialect.lowering.runtime.call.generated_calls import generated_call
 from tiledialect.lowering.runtime.call.host_arrays import around, pointer, wrapped
 from tiledialect.lowering.runtime.device.devices import Device, check_process
-from tiledialect.lowering.runtime.device.queue_state import Lane
+from tiledialect.lowering.runtime.device.queue_state import QueueState
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan
 from tiledialect.lowering.runtime.program.program import Built
 
@@ -85,22 +85,22 @@ Step = Callable[[Sequence[Memory], Sequence[cl.Event] | None], cl.Event]
 
 
 class Executable:
-    """A plan that is ready to run on a lane.
+    """A plan that is ready to run on a queue.
 
     It takes NumPy arrays or pyopencl ones, as said when it is made. NumPy arrays are worked on in
-    place where the device computes in the host's memory, else copied through buffers of the lane.
+    place where the device computes in the host's memory, else copied through buffers of the state.
     """
 
-    def __init__(self, plan: Plan, built: Mapping[str, Built], lane: Lane, on_host: bool):
-        check_sizes(plan, lane.device)
+    def __init__(self, plan: Plan, built: Mapping[str, Built], state: QueueState, on_host: bool):
+        check_sizes(plan, state.device)
         self.plan = plan
         self.built = built
         """Built kernels by name."""
-        self.lane = lane
-        self.in_place = on_host and lane.device.uses_host_memory
+        self.state = state
+        self.in_place = on_host and state.device.uses_host_memory
         self.staged = on_host and not self.in_place
         are_launches = all(isinstance(step, Launch) for step in plan.steps)
-        takes_pointers = lane.takes_pointers and not lane.out_of_order
+        takes_pointers = state.takes_pointers and not state.out_of_order
         self.by_pointers = self.in_place and takes_pointers and are_launches
         """Whether kernels are given where NumPy arrays are; copies are from buffers to buffers."""
         self.fixed = 0 if self.staged else plan.first_slot
@@ -113,10 +113,10 @@ class Executable:
         self.places = {k: first + place for place, k in enumerate(order)}
         self.buffers: dict[int, cl.Buffer] = {}
         """The buffers that stay the same: of a slot, its whole allocation."""
-        self.starts = {k: slot.offset for k, slot in enumerate(plan.slots, plan.first_slot)}
+        self.offsets = {k: slot.offset for k, slot in enumerate(plan.slots, plan.first_slot)}
         """Offsets of the slots in their allocations; the plan gives them to kernels."""
         self.generation = -1
-        """The lane's when the kernels were given its buffers; before, and unknown, -1."""
+        """The state's when the kernels were given its buffers; before, and unknown, -1."""
         self.addresses: list[int | None] = [None] * plan.first_slot
         """Addresses that generated calls last gave the kernels."""
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
@@ -151,7 +151,7 @@ class Executable:
 
     def _launching(self, launch: Launch, kernel: cl.Kernel) -> Step:
         """Function that enqueues a kernel."""
-        queue, global_size, local_size = self.lane.queue, launch.global_size, launch.local_size
+        queue, global_size, local_size = self.state.queue, launch.global_size, launch.local_size
         varying = self.varying(launch)
 
         def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
@@ -170,9 +170,9 @@ class Executable:
         return [(at, arg) for at, arg in args if isinstance(arg, int) and arg < self.fixed]
 
     def _copying(self, copy: Copy) -> Step:
-        queue, source, target = self.lane.queue, copy.source, copy.target
-        from_ = copy.source_offset + self.starts.get(source, 0)
-        to = copy.target_offset + self.starts.get(target, 0)
+        queue, source, target = self.state.queue, copy.source, copy.target
+        from_ = copy.source_offset + self.offsets.get(source, 0)
+        to = copy.target_offset + self.offsets.get(target, 0)
 
         def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
             end = given[target] if target < self.fixed else self.buffers[target]
@@ -182,33 +182,33 @@ class Executable:
         return enqueue
 
     def bind(self) -> None:
-        """Give the kernels the buffers that stay the same; called with the lane's lock held."""
-        lane = self.lane
-        lane.ensure(self.scratch_sizes)
-        if self.generation == lane.generation:
+        """Give the kernels the buffers that stay the same; the caller holds the lock."""
+        state = self.state
+        state.ensure(self.scratch_sizes)
+        if self.generation == state.generation:
             return
-        self.buffers = {k: lane.scratch[place] for k, place in self.places.items()}
+        self.buffers = {k: state.scratch[place] for k, place in self.places.items()}
         for k, slot in enumerate(self.plan.slots, self.plan.first_slot):
-            self.buffers[k] = lane.scratch[slot.allocation]
+            self.buffers[k] = state.scratch[slot.allocation]
         for launch, kernel in zip(self.launches, self.kernels, strict=True):
             for position, arg in enumerate(launch.args):
                 if isinstance(arg, int) and arg >= self.fixed:
                     kernel.set_arg(position, self.buffers[arg])
         self.addresses[:] = [None] * len(self.addresses)
-        self.generation = lane.generation
+        self.generation = state.generation
 
     def _enqueue(
         self, given: Sequence[Memory], wait_for: Sequence[cl.Event] | None = None
     ) -> list[cl.Event]:
         """Enqueue the steps after events; ``given`` are the arguments that differ by call."""
         events: list[cl.Event] = []
-        out_of_order = self.lane.out_of_order
+        out_of_order = self.state.out_of_order
         for enqueue in self.steps:
             events.append(enqueue(given, wait_for))
             # What comes later comes after the first step.
             wait_for = None
             if out_of_order:
-                cl.enqueue_barrier(self.lane.queue)
+                cl.enqueue_barrier(self.state.queue)
         return events
 
     # -- NumPy arrays ------------------------------------------------------------------------
@@ -221,7 +221,7 @@ class Executable:
     def host_run(self, kind: Callable[..., Any] | None) -> HostRun:
         """The same that gives ``kind`` of the outputs; the only output where that is None."""
         if self.by_pointers and len(self.launches) <= FEW:
-            return straight(self, kind)
+            return generated_call(self, kind)
 
         def run(arrays: Sequence[Array]) -> Any:
             outputs, _ = self._guarded(Executable._host, arrays)
@@ -232,7 +232,7 @@ class Executable:
     def profile(self, arrays: Sequence[Array], repeat: int = 1) -> tuple[list[Array], Profile]:
         """The same, ``repeat`` times, with the median times of the launches.
 
-        The lane's queue must have profiling enabled.
+        The state's queue must have profiling enabled.
         """
         outputs: list[Array] = []
         seconds: list[list[float]] = []
@@ -244,7 +244,7 @@ class Executable:
             for k, step in enumerate(self.plan.steps)
             if isinstance(step, Launch)
         )
-        return outputs, Profile(self.lane.device, times, self.plan.peak_memory, repeat)
+        return outputs, Profile(self.state.device, times, self.plan.peak_memory, repeat)
 
     def _profiled(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
         # Generated calls do not know of the arguments that kernels are given here.
@@ -262,33 +262,33 @@ class Executable:
         A signal's handler, or a finalizer, may call a function in the midst of another call of
         its thread, which no lock can keep out.
         """
-        lane = Lane(self.lane.queue, self.lane.is_synchronous)
-        return Executable(self.plan, self.built, lane, self.in_place or self.staged)
+        state = QueueState(self.state.queue, self.state.is_synchronous)
+        return Executable(self.plan, self.built, state, self.in_place or self.staged)
 
     def _guarded(self, run: Callable[[Executable, Sequence[Any]], Result], arrays: Any) -> Result:
-        """Run with the lane's lock held; whatever goes wrong, nothing runs on afterwards."""
-        check_process(self.lane.device)
+        """Run while holding the lock; whatever goes wrong, nothing runs on afterwards."""
+        check_process(self.state.device)
         try:
-            lane = self.lane
-            with lane.lock:
-                if lane.is_busy:
+            state = self.state
+            with state.lock:
+                if state.is_busy:
                     return self.aside()._guarded(run, arrays)
                 try:
-                    lane.is_busy = True
-                    if self.generation != lane.generation or lane.is_simulator:
+                    state.is_busy = True
+                    if self.generation != state.generation or state.is_simulator:
                         self.bind()
                     return run(self, arrays)
                 finally:
-                    lane.is_busy = False
+                    state.is_busy = False
         except BaseException as error:
             raise self.left_early(error) from None
 
     def left_early(self, error: BaseException) -> BaseException:
         """The error of a call, as users see it, when nothing runs any more."""
         # What still runs works on the arrays' memory, which goes when this is left.
-        self.lane.finish()
+        self.state.finish()
         if isinstance(error, cl.Error):
-            return refusal(error, self.lane.device, self.plan)
+            return refusal(error, self.state.device, self.plan)
         return out_of_memory(self.plan) if isinstance(error, MemoryError) else error
 
     def _host(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
@@ -309,8 +309,8 @@ class Executable:
         return events
 
     def _in_place(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
-        lane = self.lane
-        buffers = [*wrapped(lane, arrays), *(around(lane, array) for array in outputs)]
+        state = self.state
+        buffers = [*wrapped(state, arrays), *(around(state, array) for array in outputs)]
         events = self._enqueue(buffers)
         if not events:
             return events
@@ -319,13 +319,13 @@ class Executable:
                 # Mapping is what makes the results visible; unmapping what was only read from is
                 # no work, so that nothing waits for it.
                 view, _ = cl.enqueue_map_buffer(
-                    lane.queue, buffer, cl.map_flags.READ, 0, (array.nbytes,), BYTE
+                    state.queue, buffer, cl.map_flags.READ, 0, (array.nbytes,), BYTE
                 )
-                view.base.release(lane.queue)
+                view.base.release(state.queue)
         return events
 
     def _staged(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
-        queue = self.lane.queue
+        queue = self.state.queue
         copies = [
             cl.enqueue_copy(queue, self.buffers[k], array, is_blocking=False)
             for k, array in enumerate(arrays)
@@ -345,25 +345,25 @@ class Executable:
         return self._guarded(Executable._on_device, arrays)
 
     def _on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
-        lane = self.lane
-        allocator: Any = (arrays[0].allocator if arrays else None) or lane.pool or lane.allocate
+        state = self.state
+        allocator: Any = (arrays[0].allocator if arrays else None) or state.pool or state.allocate
         outputs = [_with_memory(parts, allocator) for parts in self._parts_of_outputs]
-        if lane.is_simulator:
+        if state.is_simulator:
             for output in outputs:
                 if output.base_data:
-                    lane.renew(output.base_data)
-        buffers: list[Any] = [a.base_data or lane.allocate(0) for a in (*arrays, *outputs)]
+                    state.renew(output.base_data)
+        buffers: list[Any] = [a.base_data or state.allocate(0) for a in (*arrays, *outputs)]
         # The arrays may still be written to by commands of other queues.
         pending: list[cl.Event] = []
         others: set[cl.CommandQueue] = set()
         for array in arrays:
             pending += array.events
-            if array.queue is not lane.queue and array.queue is not None:
+            if array.queue is not state.queue and array.queue is not None:
                 others.add(array.queue)
         if events := self._enqueue(buffers, pending or None):
             for output in outputs:
                 output.events.append(events[-1])
-            for queue in others and others - {lane.queue}:
+            for queue in others and others - {state.queue}:
                 # Its next commands may overwrite what is still read here.
                 cl.enqueue_barrier(queue, wait_for=events[-1:])
         return outputs
@@ -373,9 +373,9 @@ class Executable:
         """Attributes of the outputs as pyopencl arrays, but for their memory."""
         import pyopencl.array as cla
 
-        lane, nothing = self.lane, self.lane.allocate(0)
+        state, nothing = self.state, self.state.allocate(0)
         return [
-            vars(cla.Array(lane.queue, t.shape, dtype, data=nothing))
+            vars(cla.Array(state.queue, t.shape, dtype, data=nothing))
             for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)
         ]
 

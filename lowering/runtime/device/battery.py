@@ -227,7 +227,7 @@ def _conversion(t: Attribute, target: Attribute) -> Result:
 
 
 @dataclass(frozen=True)
-class Together(Case):
+class Exchange(Case):
     """Case of work-items that exchange values, in three groups."""
 
     title: str
@@ -338,13 +338,13 @@ def _by_registers(size: int, nest: NestBuilder, a: SSAValue, o: SSAValue, g: Exp
     nest.store(total, o, [g * size + i])
 
 
-def _together(device: Device) -> Iterator[Case]:
-    yield Together("barriers in a loop", _in_a_loop, _looped)
-    yield Together("barriers in a branch", _in_a_branch, _branched)
-    yield Together("sums by a tree in local memory", _by_a_tree, _summed)
+def _exchanges(device: Device) -> Iterator[Case]:
+    yield Exchange("barriers in a loop", _in_a_loop, _looped)
+    yield Exchange("barriers in a branch", _in_a_branch, _branched)
+    yield Exchange("sums by a tree in local memory", _by_a_tree, _summed)
     for size in device.sub_group_sizes[:1]:
         body = partial(_by_registers, size)
-        yield Together(f"exchange in sub-groups of {size}", body, _summed, size)
+        yield Exchange(f"exchange in sub-groups of {size}", body, _summed, size)
 
 
 # -- all of it -------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ class Batch:
 
 def batches(device: Device) -> list[Batch]:
     """Everything that a device must compute; nothing with f64 where it has none."""
-    found = [Batch("barriers and local memory", [*_together(device)])]
+    found = [Batch("barriers and local memory", [*_exchanges(device)])]
     for t in CONCRETE.values():
         if t == f64 and not device.fp64:
             continue

@@ -153,7 +153,7 @@ APART = 60.0
 
 
 @dataclass(frozen=True)
-class Found:
+class Measurement:
     """Rates measured of a device, and whether they are final."""
 
     rates: Rates
@@ -177,7 +177,7 @@ class Found:
         """Whether the device is to be measured again."""
         return self._may_be_better and abs(time.time() - self.time) > APART
 
-    def after(self, before: Found) -> Found:
+    def after(self, before: Measurement) -> Measurement:
         """Combination with a later measurement.
 
         All rates are of the measurement with the larger share: schedules depend on their ratios.
@@ -187,7 +187,7 @@ class Found:
         if self.share > before.share:
             rates = Rates(**{f.name: _renewed(f.name, rates, self.rates) for f in fields(Rates)})
         rates = replace(rates, kept=max(before.rates.kept, self.rates.kept))
-        return Found(rates, max(self.share, before.share), before.tries + 1, self.time)
+        return Measurement(rates, max(self.share, before.share), before.tries + 1, self.time)
 
 
 def _renewed(name: str, before: Rates, now: Rates) -> float:
@@ -220,7 +220,7 @@ def kept(device: Device) -> Rates | None:
     return before.rates if before is not None else None
 
 
-def found(device: Device) -> Found | None:
+def found(device: Device) -> Measurement | None:
     """The same, and how it was measured."""
     try:
         known = json.loads(disk.read(_path(device)) or b"null")
@@ -229,10 +229,10 @@ def found(device: Device) -> Found | None:
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return None
     sound = all(isfinite(x) and (x > 0 or key in MAY_BE_0) for key, x in values.items())
-    return Found(Rates(**values), *how) if sound else None
+    return Measurement(Rates(**values), *how) if sound else None
 
 
-def renewed(device: Device, before: Found | None = None) -> Rates | None:
+def renewed(device: Device, before: Measurement | None = None) -> Rates | None:
     """Rates measured now, or better ones from before, kept from now on; None if they cannot be."""
     import pyopencl as cl
 
@@ -261,7 +261,7 @@ def _path(device: Device) -> Path:
 # -- measuring ---------------------------------------------------------------------------------
 
 
-def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> Found:
+def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> Measurement:
     """Measure a device, by copies of ``nbytes``. Raises pyopencl's errors, or a TileError."""
     import pyopencl as cl
 
@@ -303,7 +303,7 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
     rates = _rates_of(runs, nbytes, 2 * STEPS * CHAINS * width * items)
     if is_cpu:
         rates = replace(rates, kept=float(_in_caches(queue, program, buffers, nbytes, rounds)))
-    return Found(rates, share)
+    return Measurement(rates, share)
 
 
 def _buffers(queue: Any, program: Any, nbytes: int, *, is_cpu: bool) -> list[Any]:

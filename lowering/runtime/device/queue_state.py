@@ -17,10 +17,10 @@ from tiledialect.lowering.runtime.device.devices import Device, device_of, queue
 NOTHING = np.empty(0, np.uint8)
 
 
-class Lane:
+class QueueState:
     """A command queue with what its plans share: a lock, and memory.
 
-    Commands of a lane run in order, so that a buffer can serve one plan after the other.
+    Commands of a queue run in order, so that a buffer can serve one plan after the other.
     """
 
     def __init__(self, queue: cl.CommandQueue, is_synchronous: bool = False):
@@ -29,7 +29,7 @@ class Lane:
         self.device = device_of(queue.device)
         self.lock = threading.RLock()
         self.is_busy = False
-        """Whether a call is under way that uses the lane's memory."""
+        """Whether a call is under way that uses the queue's memory."""
         self.out_of_order = bool(
             queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         )
@@ -109,13 +109,13 @@ def _pool(queue: cl.CommandQueue) -> MemoryPool:
 
 
 @caches.QUEUES
-def lane_of(queue: cl.CommandQueue) -> Lane:
-    """The lane of a queue."""
-    return Lane(queue)
+def state_of(queue: cl.CommandQueue) -> QueueState:
+    """State of a queue."""
+    return QueueState(queue)
 
 
 @caches.DEVICES
-def lane_in_caller(device: Device) -> Lane | None:
-    """The lane of which the calling thread executes the commands; None if the device has none."""
+def state_in_caller(device: Device) -> QueueState | None:
+    """State of the queue whose commands the calling thread executes, if the device has one."""
     queue = queue_in_caller(device)
-    return None if queue is None else Lane(queue, is_synchronous=True)
+    return None if queue is None else QueueState(queue, is_synchronous=True)

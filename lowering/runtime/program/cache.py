@@ -20,7 +20,7 @@ import tiledialect
 from tiledialect import caches, disk
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_checks import check_plan
-from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.records import WRONG, from_json, to_json
 
 ENTRIES = 4096
@@ -86,7 +86,7 @@ def load(name: str | None) -> tuple[Plan, tuple[Binary, ...]] | None:
     try:
         plan = from_json(Plan, text.decode())
         check_plan(plan)
-        binaries = _binaries(json.loads(head), codes, Texts.of(plan.source).kernels)
+        binaries = _binaries(json.loads(head), codes, KernelTexts.of(plan.source).kernels)
     except WRONG:
         return None
     with suppress(OSError):

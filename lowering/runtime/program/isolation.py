@@ -58,7 +58,7 @@ class Kernels:
 
 
 @dataclass(frozen=True)
-class Found:
+class Verdict:
     """The answer about them."""
 
     reason: str
@@ -69,7 +69,7 @@ class Found:
     """The time at which they are to be tried again."""
 
 
-def find(kernels: Kernels) -> Found:
+def find(kernels: Kernels) -> Verdict:
     """Whether kernels can be used: the kept result, else that of a trial in another process."""
     path = _path(kernels)
     if (known := _kept(path)) is not None:
@@ -77,7 +77,7 @@ def find(kernels: Kernels) -> Found:
     found = _tried(kernels)
     if found is None:
         # Where no process can be started, this one must take the risk.
-        return Found("")
+        return Verdict("")
     kept = {"device": str(kernels.device), "reason": found.reason, "tried": found.tried}
     if found.until > time.time():
         disk.write_sealed(path, json.dumps(kept | {"until": found.until}).encode())
@@ -91,13 +91,13 @@ def _path(kernels: Kernels) -> Path:
     return disk.folder() / "schedules" / hashlib.sha256(text.encode()).hexdigest()
 
 
-def _kept(path: Path) -> Found | None:
+def _kept(path: Path) -> Verdict | None:
     try:
         known = json.loads(disk.read_sealed(path) or b"null")
         reason, tried, until = str(known["reason"]), str(known["tried"]), float(known["until"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return Found(reason, tried, until) if until > time.time() else None
+    return Verdict(reason, tried, until) if until > time.time() else None
 
 
 # -- the process -----------------------------------------------------------------------------
@@ -119,7 +119,7 @@ _workers: list[_Worker] = []
 """One at most."""
 
 
-def _tried(kernels: Kernels) -> Found | None:
+def _tried(kernels: Kernels) -> Verdict | None:
     """The answer of a process; None if none can be started."""
     job = [kernels.device.id, kernels.source, kernels.options, to_json(kernels.plan)]
     with _lock:
@@ -131,9 +131,9 @@ def _tried(kernels: Kernels) -> Found | None:
     if report is None:
         return None
     if report.said.get("refused"):
-        return Found("", until=0)
+        return Verdict("", until=0)
     until = time.time() + RETRY if report.passing else inf
-    return Found(report.reason, report.tried, until)
+    return Verdict(report.reason, report.tried, until)
 
 
 def _asked(job: Sequence[object]) -> Report | None:

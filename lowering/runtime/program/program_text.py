@@ -15,7 +15,7 @@ FUNCTION = re.compile(r"[\w \t*]*?(\w+)\(.*?\)\n\{", re.S)
 
 
 @dataclass(frozen=True)
-class Texts:
+class KernelTexts:
     """Kernels of a program, and the text beside them."""
 
     rest: str
@@ -24,10 +24,10 @@ class Texts:
     """The text of each kernel by its name."""
 
     @staticmethod
-    def of(source: str) -> Texts:
+    def of(source: str) -> KernelTexts:
         """The parts of a program as the printer writes it."""
         kernels = {m[1]: m[0] for m in KERNEL.finditer(source)}
-        return Texts(KERNEL.sub("", source), kernels)
+        return KernelTexts(KERNEL.sub("", source), kernels)
 
     @lazy
     def _beside(self) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from tiledialect.lowering.quirks.prelude import prelude
 from tiledialect.lowering.runtime.call.launch import Executable, check_sizes
 from tiledialect.lowering.runtime.device.devices import Device, target_system_spec
 from tiledialect.lowering.runtime.device.probe import machine
-from tiledialect.lowering.runtime.device.queue_state import Lane
+from tiledialect.lowering.runtime.device.queue_state import QueueState
 from tiledialect.lowering.runtime.program import cache, isolation
 from tiledialect.lowering.runtime.program.build import (
     binary_of,
@@ -30,7 +30,7 @@ from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_checks import same_types
 from tiledialect.lowering.runtime.program.program import Built, Program, Types
-from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.platforms import POCL
 from tiledialect.schedule import instructions
@@ -83,13 +83,13 @@ class Specialization:
         self.is_kept = stored is not None
         """Whether it is on disk."""
 
-    def executable(self, lane: Lane, on_host: bool) -> Executable:
-        """The plan ready to run on a lane of the device."""
+    def executable(self, state: QueueState, on_host: bool) -> Executable:
+        """The plan ready to run on a queue of the device."""
         check_double(self.plan, self.device)
         check_sizes(self.plan, self.device)
         with _building:
             self._check_sound()
-            return Executable(self.plan, self._programs(lane), lane, on_host)
+            return Executable(self.plan, self._programs(state), state, on_host)
 
     def _check_sound(self) -> None:
         """Have kernels that a user gives, or their schedules, tried in another process, once.
@@ -112,18 +112,18 @@ class Specialization:
                 raise UnsoundError(f"{own} {found.reason}{by}")
         self.is_sound = True
 
-    def _programs(self, lane: Lane) -> dict[str, Built]:
+    def _programs(self, state: QueueState) -> dict[str, Built]:
         """Built kernels; kernels that are new to the device are built together."""
-        texts = Texts.of(self.plan.source)
-        keys = {name: (lane.context, texts.meaning(name)) for name in texts.kernels}
+        texts = KernelTexts.of(self.plan.source)
+        keys = {name: (state.context, texts.meaning(name)) for name in texts.kernels}
         for binary in self.binaries:
             if any(keys[name] not in self.built for name in binary.names):
-                if (program := self._loaded(lane, binary)) is None:
+                if (program := self._loaded(state, binary)) is None:
                     continue
                 for name, called in binary.names.items():
                     self.built.setdefault(keys[name], Built(program, called, binary.code))
         if missing := [name for name, key in keys.items() if key not in self.built]:
-            program, code = self._build(lane, texts.of_kernels(missing), missing)
+            program, code = self._build(state, texts.of_kernels(missing), missing)
             self.built.update((keys[name], Built(program, name, code)) for name in missing)
         found = {name: self.built[key] for name, key in keys.items()}
         if missing or not self.is_kept:
@@ -132,26 +132,28 @@ class Specialization:
             self.is_kept = True
         return found
 
-    def _build(self, lane: Lane, text: str, kernels: Sequence[str]) -> tuple[cl.Program, bytes]:
+    def _build(
+        self, state: QueueState, text: str, kernels: Sequence[str]
+    ) -> tuple[cl.Program, bytes]:
         """Build kernels; the built ones, and the binaries to keep."""
-        own, device = self.device, lane.queue.device
+        own, device = self.device, state.queue.device
         try:
             with progress(f"{own.id} builds the kernels of {self.name}"):
                 source = prelude(own.short_platform, own.compute_capability) + text
-                program = build_program(source, lane.context, device, self.options)
+                program = build_program(source, state.context, device, self.options)
         except TileError as error:
             raise TileError(f"{own} refuses the program:\n{error}") from None
         if own.short_platform in KEEP_KERNELS:
             return program, b""
         binary = Binary({name: name for name in kernels}, binary_of(program, device))
         # A program that was built keeps what its compiler worked with, four times as much.
-        return (binary.code and self._loaded(lane, binary)) or program, binary.code
+        return (binary.code and self._loaded(state, binary)) or program, binary.code
 
-    def _loaded(self, lane: Lane, binary: Binary) -> cl.Program | None:
+    def _loaded(self, state: QueueState, binary: Binary) -> cl.Program | None:
         """The program of a binary; None if the device does not take it (any more)."""
-        device, kernels = lane.queue.device, {*binary.names.values()}
+        device, kernels = state.queue.device, {*binary.names.values()}
         try:
-            return load_program(binary.code, lane.context, device, self.options, kernels)
+            return load_program(binary.code, state.context, device, self.options, kernels)
         except TileError:
             return None
 

@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.device.devices import Device, queue_for, target_system_spec
-from tiledialect.lowering.runtime.device.queue_state import lane_of
+from tiledialect.lowering.runtime.device.queue_state import state_of
 from tiledialect.lowering.runtime.program import cache
 from tiledialect.lowering.runtime.program.compiling import lowered
 from tiledialect.lowering.runtime.program.program import Program, Types
@@ -29,7 +29,7 @@ NOTHING_TUNED = (
 RUNS = 3
 """Runs of each kernel; the median counts."""
 
-Texts = Mapping[str, Sequence[str]]
+CandidateTexts = Mapping[str, Sequence[str]]
 """Candidates of each kernel as texts, in the order of their estimated times."""
 
 
@@ -70,7 +70,7 @@ def tuned_schedules(task: Task, count: int) -> tuple[str, ...]:
     return texts
 
 
-def _candidates(task: Task, count: int) -> Texts:
+def _candidates(task: Task, count: int) -> CandidateTexts:
     module = lowered(task.program, task.types, task.device, "tile-fuse")
     target = described.device_of(module)
     given = {name for text in task.program.schedules for name in read_schedules(text)}
@@ -93,7 +93,7 @@ def _texts(kernel: KernelOp, target: described.Device, count: int) -> list[str]:
     return found
 
 
-def _measured(task: Task, candidates: Texts) -> dict[str, str]:
+def _measured(task: Task, candidates: CandidateTexts) -> dict[str, str]:
     """The fastest candidate of each kernel.
 
     A run has the candidates of one rank for all kernels, so that there are few runs.
@@ -119,8 +119,8 @@ def _times(task: Task, chosen: Mapping[str, str]) -> Iterator[tuple[str, float]]
     try:
         specialization = Specialization(scheduled, task.types, task.device)
         task.warn(specialization.plan.warnings)
-        lane = lane_of(queue_for(task.device, profiling=True))
-        _, profile = specialization.executable(lane, on_host=True).profile(task.arrays, RUNS)
+        state = state_of(queue_for(task.device, profiling=True))
+        _, profile = specialization.executable(state, on_host=True).profile(task.arrays, RUNS)
     except TileError:
         # One of them may be to blame: the others are measured without it.
         names = sorted(chosen)

@@ -15,7 +15,7 @@ import tiledialect as td
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.host.host_memory import nbytes, root
 from tiledialect.lowering.host.memory_plan import Lifetime, largest_alive, plan_memory
-from tiledialect.lowering.runtime.device.queue_state import lane_of
+from tiledialect.lowering.runtime.device.queue_state import state_of
 
 LIVES = st.lists(
     st.builds(
@@ -111,17 +111,17 @@ def test_peak_memory_is_as_the_ir_says(gradient: bool):
 def test_outputs_come_from_a_pool(device: td.Device):
     f = td.compile("function (A[N]) -> (B) { B = A + 1; }", device=device)
     queue = td.queue(device)
-    lane = lane_of(queue)
+    state = state_of(queue)
     x = cla.to_device(queue, np.zeros(5000, np.float32))
-    before = lane.pool.managed_bytes if lane.pool else 0
+    before = state.pool.managed_bytes if state.pool else 0
     for _ in range(50):
         x = f(x)
     assert (x.get() == 50).all()
-    if lane.pool is None:
+    if state.pool is None:
         assert device.type == "simulator"
         return
-    assert lane.pool.managed_bytes - before <= 3 * 20_480, "two at a time, and what is measured"
-    assert lane.pool.managed_bytes >= 20_000
+    assert state.pool.managed_bytes - before <= 3 * 20_480, "two at a time, and what is measured"
+    assert state.pool.managed_bytes >= 20_000
 
 
 def test_arrays_of_another_queue_are_not_overwritten_while_they_are_read(device: td.Device):

@@ -11,8 +11,14 @@ from threads import in_threads
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call import dispatch_tuning as trial
-from tiledialect.lowering.runtime.call.dispatch_tuning import MOST, ROUNDS, SHORT, WARM, Trial
-from tiledialect.lowering.runtime.device.queue_state import lane_in_caller, lane_of
+from tiledialect.lowering.runtime.call.dispatch_tuning import (
+    MOST,
+    ROUNDS,
+    SHORT,
+    WARM,
+    DispatchTuning,
+)
+from tiledialect.lowering.runtime.device.queue_state import state_in_caller, state_of
 from tiledialect.lowering.runtime.program.plan import Plan
 
 NOTHING = Plan((), (), (), (), (), "")
@@ -22,7 +28,7 @@ CALLS = WARM + 2 * ROUNDS
 
 
 def in_callers() -> list[td.Device]:
-    return [device for device in td.devices() if lane_in_caller(device)]
+    return [device for device in td.devices() if state_in_caller(device)]
 
 
 @pytest.fixture(params=in_callers(), ids=str)
@@ -62,7 +68,7 @@ class Fake:
                 raise TileError("no such queue")
             return way("alone", alone)
 
-        self.trial = Trial(NOTHING, way("shared", shared), in_caller, launches=1)
+        self.trial = DispatchTuning(NOTHING, way("shared", shared), in_caller, launches=1)
         self.results = [self.trial.run([]) for _ in range(calls)]
 
 
@@ -141,13 +147,13 @@ def test_several_threads_in_a_trial(caller_device: td.Device):
 
 
 def test_commands_in_the_caller_are_done_at_once(caller_device: td.Device):
-    lane = lane_in_caller(caller_device)
-    assert lane is not None and lane.is_synchronous
-    assert not lane_of(td.queue(caller_device)).is_synchronous
+    state = state_in_caller(caller_device)
+    assert state is not None and state.is_synchronous
+    assert not state_of(td.queue(caller_device)).is_synchronous
     a = np.zeros(1 << 20, np.float32)
     f = td.compile("function (A[N]) -> (B) { B = exp(A); }", device=caller_device)
     types = f.types((a,), {})
-    run = f._specialize(types, caller_device).executable(lane, on_host=True)  # pyright: ignore[reportPrivateUsage]
+    run = f._specialize(types, caller_device).executable(state, on_host=True)  # pyright: ignore[reportPrivateUsage]
     for value in range(5):
         a[:] = value
         assert np.allclose(run.on_host([a])[0], np.exp(np.float32(value)))

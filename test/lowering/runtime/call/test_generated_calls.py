@@ -11,7 +11,7 @@ from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call import launch
 from tiledialect.lowering.runtime.call.launch import Executable
 from tiledialect.lowering.runtime.device.devices import queue_for
-from tiledialect.lowering.runtime.device.queue_state import lane_in_caller, lane_of
+from tiledialect.lowering.runtime.device.queue_state import state_in_caller, state_of
 
 TWO = "function (A[N, M], B[M]) -> (C, S) { C[i] = +(A[i, j] * B[j]); S[] = +(C[i] * C[i]); }"
 CHAIN = """function (A[N, N]) -> (D) {
@@ -22,7 +22,7 @@ CHAIN = """function (A[N, N]) -> (D) {
 
 
 def by_addresses() -> list[td.Device]:
-    return [d for d in td.devices() if d.type == "cpu" and lane_of(td.queue(d)).takes_pointers]
+    return [d for d in td.devices() if d.type == "cpu" and state_of(td.queue(d)).takes_pointers]
 
 
 @pytest.fixture(params=by_addresses(), ids=str)
@@ -31,10 +31,10 @@ def addressed(request: pytest.FixtureRequest) -> td.Device:
 
 
 def executables(f: td.Function, device: td.Device, *arrays: np.ndarray) -> list[Executable]:
-    """On the device's threads, and in the calling one where there is such a lane."""
+    """On the device's threads, and in the calling one where there is such a queue."""
     made = f._specialize(f.types(arrays, {}), device)  # pyright: ignore[reportPrivateUsage]
-    lanes = [lane_of(queue_for(device)), lane_in_caller(device)]
-    return [made.executable(lane, on_host=True) for lane in lanes if lane is not None]
+    states = [state_of(queue_for(device)), state_in_caller(device)]
+    return [made.executable(state, on_host=True) for state in states if state is not None]
 
 
 @pytest.mark.parametrize("few", [0, 100])
@@ -127,7 +127,7 @@ def test_arrays_that_are_elsewhere_or_where_others_were(addressed: td.Device, te
     expected = f.reference(*arrays)
     expected = expected if isinstance(expected, tuple) else (expected,)
     made = f._specialize(f.types(arrays, {}), addressed)  # pyright: ignore[reportPrivateUsage]
-    run = made.executable(lane_of(queue_for(addressed, profiling=True)), on_host=True)
+    run = made.executable(state_of(queue_for(addressed, profiling=True)), on_host=True)
     for k in range(12):
         given = arrays if k % 3 else [array.copy() for array in arrays]
         found = run.profile(given)[0] if k % 4 == 3 else run.on_host(given)

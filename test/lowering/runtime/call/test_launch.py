@@ -18,7 +18,7 @@ import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call import host_arrays, launch
 from tiledialect.lowering.runtime.device.devices import SURVIVE_FORKS, queue_for
-from tiledialect.lowering.runtime.device.queue_state import lane_of
+from tiledialect.lowering.runtime.device.queue_state import state_of
 
 MANY = """
 N, COUNT = 200_000, 12
@@ -93,8 +93,8 @@ def test_whatever_leaves_a_call_finishes_the_queue(
     a = np.float32([1, 2, 3])
     expected = f(a)
     finished: list[bool] = []
-    lane = lane_of(queue_for(device))
-    finish = lane.finish
+    state = state_of(queue_for(device))
+    finish = state.finish
 
     def fail(*args: Any, **options: Any) -> Any:
         raise error
@@ -105,7 +105,7 @@ def test_whatever_leaves_a_call_finishes_the_queue(
 
     with monkeypatch.context() as patch:
         patch.setattr(launch.cl, "enqueue_nd_range_kernel", fail)
-        patch.setattr(lane, "finish", record)
+        patch.setattr(state, "finish", record)
         with pytest.raises((KeyboardInterrupt, RuntimeError, TileError)):
             f(a)
     assert finished == [True]
@@ -238,10 +238,10 @@ def test_arrays_that_cannot_be_written_and_begin_anywhere(device: td.Device, tmp
 
 def test_no_two_buffers_have_the_same_memory():
     device = next(d for d in td.devices() if d.uses_host_memory)
-    lane = lane_of(queue_for(device))
+    state = state_of(queue_for(device))
     whole = np.arange(64, dtype=np.float32)
     apart, other = whole[:16], whole[16:32]
-    buffers = host_arrays.wrapped(lane, [apart, apart, whole[8:24], other, np.array(apart)])
+    buffers = host_arrays.wrapped(state, [apart, apart, whole[8:24], other, np.array(apart)])
     assert buffers[0] is buffers[1]
     addresses = [
         b.get_host_array((b.size,), np.uint8).__array_interface__["data"][0]
@@ -304,7 +304,7 @@ AFTER_OTHERS = """
 import gc
 import sys
 import numpy as np, pyopencl as cl, pyopencl.array as cla, tiledialect as td
-from tiledialect.lowering.runtime.device.queue_state import lane_of
+from tiledialect.lowering.runtime.device.queue_state import state_of
 
 queue = td.queue("oclgrind")
 others = [cla.to_device(queue, np.zeros(int(sys.argv[1]), np.float32)) for _ in range(8)]
@@ -318,7 +318,7 @@ assert td.compile(two_kernels, device="oclgrind")(np.ones(64, np.float32)) == 1
 READS_WHAT_IS_NOT_WRITTEN = """
 text = "__kernel void k(__global float *a, __global float *b) { if (a[3] > 0) b[3] = 1; }"
 program = cl.Program(queue.context, text).build()
-a, b = (lane_of(queue).allocate(256) for _ in range(2))
+a, b = (state_of(queue).allocate(256) for _ in range(2))
 cl.Kernel(program, "k")(queue, (1,), None, a, b)
 queue.finish()
 """

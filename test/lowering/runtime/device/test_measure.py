@@ -16,7 +16,7 @@ import tiledialect as td
 from tiledialect.ir.target_spec import RATES, SPEC, describe
 from tiledialect.lowering.runtime.device import measure
 from tiledialect.lowering.runtime.device.devices import target_spec, target_system_spec
-from tiledialect.lowering.runtime.device.measure import Found, Rates
+from tiledialect.lowering.runtime.device.measure import Measurement, Rates
 from tiledialect.tools.tile_run import measure_device
 
 GIVEN = Rates(bandwidth=12.0, arithmetic=350.0, launch=6.7, kept=24.0)
@@ -32,14 +32,14 @@ def measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     measure._rates.cache_clear()
 
 
-def counting(monkeypatch: pytest.MonkeyPatch, *found: Rates | Found) -> list[td.Device]:
+def counting(monkeypatch: pytest.MonkeyPatch, *found: Rates | Measurement) -> list[td.Device]:
     """Let devices be measured by saying what is found, the last of it for ever; gives which are."""
     asked: list[td.Device] = []
 
-    def say(device: td.Device, **_: Any) -> Found:
+    def say(device: td.Device, **_: Any) -> Measurement:
         asked.append(device)
         now = found[min(len(asked), len(found)) - 1]
-        return now if isinstance(now, Found) else Found(now)
+        return now if isinstance(now, Measurement) else Measurement(now)
 
     monkeypatch.setattr(measure, "measure", say)
     return asked
@@ -134,10 +134,13 @@ def test_copies_are_no_faster_by_more_units():
 @pytest.mark.parametrize("share", [0.3, 0.5, 1.0])
 def test_the_least_disturbed_rates_are_kept(share: float):
     """All of them together; numbers that are about the same make no new programs."""
-    before, now = Found(GIVEN, share=0.5), Found(Rates(9.0, 360.0, 3.0, 48.0), share, time=5.0)
+    before, now = (
+        Measurement(GIVEN, share=0.5),
+        Measurement(Rates(9.0, 360.0, 3.0, 48.0), share, time=5.0),
+    )
     wanted = Rates(9.0, 350.0, 3.0) if share > 0.5 else GIVEN
     wanted = replace(wanted, kept=48.0)
-    assert now.after(before) == Found(wanted, max(share, 0.5), 2, 5.0)
+    assert now.after(before) == Measurement(wanted, max(share, 0.5), 2, 5.0)
 
 
 @pytest.mark.parametrize("before, now", [(24.0, 0.0), (0.0, 24.0)])
@@ -145,7 +148,7 @@ def test_others_only_take_room_in_caches(before: float, now: float):
     """Whenever that was, and whatever share of the processor there was meanwhile."""
     for share in (0.3, 0.9):
         old, new = replace(GIVEN, kept=before), replace(GIVEN, kept=now)
-        assert Found(new, share).after(Found(old, share=0.5)).rates.kept == 24.0
+        assert Measurement(new, share).after(Measurement(old, share=0.5)).rates.kept == 24.0
 
 
 @pytest.mark.parametrize(
@@ -171,7 +174,7 @@ def test_what_others_disturbed_is_measured_again(monkeypatch: pytest.MonkeyPatch
     clock = Clock(1.0)
     monkeypatch.setattr(measure, "time", clock)
     quiet = Rates(24.0, 350.0, 6.7, 24.0)
-    asked = counting(monkeypatch, *[Found(GIVEN, share=0.5)] * 2, quiet)
+    asked = counting(monkeypatch, *[Measurement(GIVEN, share=0.5)] * 2, quiet)
     shown: list[bool] = []
     rates = None
     for later in (0, 1, measure.APART, 0, 2 * measure.APART, 2 * measure.APART):
@@ -188,7 +191,7 @@ def test_a_device_that_is_always_disturbed(monkeypatch: pytest.MonkeyPatch):
     device = real(td.devices()[0])
     clock = Clock(1.0)
     monkeypatch.setattr(measure, "time", clock)
-    asked = counting(monkeypatch, Found(GIVEN, share=0.5))
+    asked = counting(monkeypatch, Measurement(GIVEN, share=0.5))
     for _ in range(2 * measure.TRIES):
         clock.now += 2 * measure.APART
         measure._rates.cache_clear()

@@ -19,7 +19,7 @@ from tiledialect.lowering.runtime.device import probe
 from tiledialect.lowering.runtime.program import cache
 from tiledialect.lowering.runtime.program.cache import Binary
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
-from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.records import from_json, to_json
 
 HEAD = "__kernel __attribute__((reqd_work_group_size(2, 1, 1))) void k("
@@ -189,7 +189,7 @@ def test_a_binary_without_the_kernel_is_made_again(device: td.Device, folder: Pa
     td.compile(SOURCE.replace("(A", "g(A", 1), device=device)(np.float32([1, 2]))
     (path,) = entries(folder)
     (plan, _) = cache.load(path.name) or pytest.fail("there is an entry")
-    (kernel,) = Texts.of(plan.source).kernels
+    (kernel,) = KernelTexts.of(plan.source).kernels
     cache.store(path.name, plan, [Binary({kernel: kernel}, b.code) for b in binaries])
     again = td.compile(SOURCE.replace("(A", "g(A", 1), device=device)
     assert again(np.float32([1, 2])).tolist() == [3, 6]
@@ -267,7 +267,7 @@ def test_a_binary_that_the_device_refuses_is_made_again(device: td.Device, folde
     (path,) = entries(folder)
     stored = cache.load(path.name)
     assert stored is not None
-    names = {name: name for name in Texts.of(stored[0].source).kernels}
+    names = {name: name for name in KernelTexts.of(stored[0].source).kernels}
     cache.store(path.name, stored[0], [Binary(names, b"no program at all")])
     assert np.array_equal(td.compile(SOURCE, device=device)(np.float32([1, 2])), [3, 6])
 

@@ -35,7 +35,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.call.launch import check_sizes, format_bytes
 from tiledialect.lowering.runtime.device.devices import choose, opencl_device, queue_for
-from tiledialect.lowering.runtime.device.queue_state import lane_of
+from tiledialect.lowering.runtime.device.queue_state import state_of
 from tiledialect.lowering.runtime.program.build import build_program, essentials
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 from tiledialect.lowering.runtime.program.plan_building import make_plan
@@ -242,10 +242,10 @@ def test_plans_of_one_queue_share_buffers():
     first, second = (executable(chain(), device, queue=queue) for _ in range(2))
     for run in (first, second, first):
         assert np.array_equal(run.on_host([A, B])[1], A + 2 * B)
-    lane = lane_of(queue)
-    assert len(lane.scratch) == 1
-    lane.ensure([1 << 20])
-    assert lane.scratch[0].size == 1 << 20
+    state = state_of(queue)
+    assert len(state.scratch) == 1
+    state.ensure([1 << 20])
+    assert state.scratch[0].size == 1 << 20
     assert np.array_equal(first.on_host([A, B])[0], 2 * A + 3 * B)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect.lowering.runtime.program import specialization
-from tiledialect.lowering.runtime.program.program_text import Texts
+from tiledialect.lowering.runtime.program.program_text import KernelTexts
 
 SOURCE = """function (X[N, M], W[M]) -> (R, S) {
   E = erf(max(X, 0.5)); S[j: M] = >(E[i, j]); R[i: N] = +(E[i, j] * W[j]);
@@ -20,12 +20,14 @@ SOURCE = """function (X[N, M], W[M]) -> (R, S) {
 
 def test_a_program_is_its_kernels_and_the_rest(device: td.Device):
     source = td.compile(SOURCE, device=device).opencl("40x70xf32", "70xf32")
-    texts = Texts.of(source)
+    texts = KernelTexts.of(source)
     assert "static inline" in texts.rest and "__kernel" not in texts.rest
     assert len(texts.kernels) == source.count("__kernel") > 1
     for name, text in texts.kernels.items():
         assert text in source and f" {name}(" in text and name not in texts.meaning(name)
-        assert Texts.of(texts.of_kernels([name])) == Texts(f"{texts.rest}\n", {name: text})
+        assert KernelTexts.of(texts.of_kernels([name])) == KernelTexts(
+            f"{texts.rest}\n", {name: text}
+        )
     # Helpers are of those kernels that use them.
     used = [name for name, text in texts.kernels.items() if "maximum" in text]
     assert used and all("static inline" in texts.meaning(name) for name in used)
