@@ -40,8 +40,8 @@ def compile_module(
     """The kernel-level module of a function for inputs of these types; ``module`` stays as it is.
 
     ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
-    differentiated that often, and ``types`` includes those of the cotangents; with ``after`` the
-    passes after the one of that name are not run. ``schedules`` are given to the kernels, see
+    differentiated that often, and ``types`` includes the types of the cotangents; with ``after``
+    the passes after the one of that name are not run. ``schedules`` are given to the kernels, see
     ``tile-loop-tiling``, and ``fusion`` to ``tile-fuse``. Warnings for the user are in the
     attribute ``tile.warnings``. Raises a TileError if the types do not fit.
     """

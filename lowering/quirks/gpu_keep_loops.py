@@ -65,7 +65,7 @@ class GpuKeepLoopsPass(ModulePass):
 
 
 def _around(ops: Iterable[Operation]) -> set[Operation]:
-    """All ancestors of ops."""
+    """Ancestors of ops."""
     found: set[Operation] = set()
     for op in ops:
         # The ancestors of a found op were found with it.

@@ -211,7 +211,7 @@ def _describe(device: cl.Device, identity: str) -> Device:
 TARGET = "CL_CONFIG_CPU_TARGET_ARCH"
 """The variable that tells Intel's runtime to compile for another processor than there is."""
 FLOATS = {"corei7": 4, "core-avx": 8, "core-avx2": 8}
-"""Floats in the vectors of other processors; the runtime reports those of the present one."""
+"""Floats in the vectors of other processors; the runtime reports the present processor."""
 
 
 def _native_vector_width(device: cl.Device) -> int:

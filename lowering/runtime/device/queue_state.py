@@ -18,7 +18,7 @@ NOTHING = np.empty(0, np.uint8)
 
 
 class QueueState:
-    """A command queue with what its plans share: a lock, and memory.
+    """A command queue with the lock and memory of its plans.
 
     Commands of a queue run in order, so that a buffer can serve one plan after the other.
     """

@@ -70,7 +70,7 @@ class Verdict:
 
 
 def find(kernels: Kernels) -> Verdict:
-    """Whether kernels can be used: the kept result, else that of a trial in another process."""
+    """Whether kernels can be used: the kept result, else the result of a trial elsewhere."""
     path = _path(kernels)
     if (known := _kept(path)) is not None:
         return known
