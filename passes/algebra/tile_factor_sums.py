@@ -24,7 +24,7 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 
-MOST_TERMS = 64
+MAX_TERMS = 64
 """Maximum terms of a sum that is taken apart: `a + a` doubles them each time."""
 
 
@@ -42,7 +42,7 @@ Key = tuple[SSAValue, tuple[int, ...]]
 """A tensor, and the axes that it is summed over."""
 
 
-class Sums:
+class SumFactoring:
     """Sums of a function, and the aggregates that they wait for."""
 
     def __init__(self, function: func.FuncOp):
@@ -81,7 +81,7 @@ class Sums:
     def _factor(self, op: ContractionOp) -> SSAValue:
         """Replace a sum by sums that wait for less, if there are such; its new value."""
         (value,) = op.inputs
-        terms = Row(op, self.waits, self.scales).terms(value)
+        terms = RowTerms(op, self.waits, self.scales).terms(value)
         if terms is None or not any(t.factors for t in terms):
             return op.result
         cores = [core for term in terms for core in term.cores]
@@ -121,7 +121,7 @@ class Sums:
 
     def _part(self, op: ContractionOp, term: Term) -> SSAValue:
         """Sum of a term: the sum of its cores' product, times its constant factors."""
-        core, *others = map(self._now, term.cores)
+        core, *others = map(self._current, term.cores)
         mean = _mean_of_deviations(op, core) if not others else None
         if mean is None:
             part = self._of_product(op, core, others)
@@ -129,7 +129,7 @@ class Sums:
             # Nothing but roundings would remain; NaN and infinity make a NaN.
             part = self._add(op, SubOp.make(mean, mean))
         for kind, factor in term.factors:
-            part = self._add(op, kind.make(part, self._now(factor)))
+            part = self._add(op, kind.make(part, self._current(factor)))
         return part
 
     def _of_product(self, op: ContractionOp, core: SSAValue, others: list[SSAValue]) -> SSAValue:
@@ -139,7 +139,7 @@ class Sums:
             if factors not in self.products:
                 self._add(op, MulOp.make(core, other))
             core = self.products[factors]
-        total = self.known.get(_key(op, core)) or self._kept(_key(op, core))
+        total = self.known.get(_key(op, core)) or self._with_kept_axes(_key(op, core))
         if total is None:
             total = _with_axes(op, core)
             self._add(op, total)
@@ -147,13 +147,13 @@ class Sums:
             return self._factor(total)
         return total.result
 
-    def _now(self, value: SSAValue) -> SSAValue:
+    def _current(self, value: SSAValue) -> SSAValue:
         """The current value for a value that a term names."""
         while value in self.replaced:
             value = self.replaced[value]
         return value
 
-    def _kept(self, key: Key) -> ContractionOp | None:
+    def _with_kept_axes(self, key: Key) -> ContractionOp | None:
         """An existing sum without the axes that it sums over, changed to keep them."""
         if (op := self.dropping.get(key)) is None:
             return None
@@ -165,7 +165,7 @@ class Sums:
         return total
 
 
-class Row:
+class RowTerms:
     """Terms of a sum over the rows of a tensor."""
 
     def __init__(self, op: ContractionOp, waits: dict[SSAValue, int], scales: set[SSAValue]):
@@ -239,7 +239,7 @@ class Row:
                 return [replace(t, negative=not t.negative) for t in found] if found else whole
             case AddOp() | SubOp():
                 left, right = (self.known[v] for v in parts)
-                if not left or not right or len(left) + len(right) > MOST_TERMS:
+                if not left or not right or len(left) + len(right) > MAX_TERMS:
                     return whole
                 turned = isinstance(value.owner, SubOp)
                 return [*left, *(replace(t, negative=t.negative != turned) for t in right)]
@@ -410,4 +410,4 @@ class TileFactorSumsPass(ModulePass):
         """Factor the sums of every function."""
         for function in ops_of(op, func.FuncOp):
             if has_one_block(function):
-                Sums(function)
+                SumFactoring(function)

@@ -22,14 +22,14 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, ScatterOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.passes.algebra.rewrites.comparison_sums import comparing
+from tiledialect.passes.algebra.rewrites.comparison_sums import as_comparison
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 from tiledialect.schedule.cost.device import Device, Kind, device_of
 
 Names = tuple[str, ...]
 
-EXACT = {2: 1 << 8, 4: 1 << 24, 8: 1 << 31}
+EXACT_ROWS = {2: 1 << 8, 4: 1 << 24, 8: 1 << 31}
 """Number of rows that reals of so many bytes tell apart."""
 
 
@@ -107,7 +107,7 @@ class OneHot:
     def _has_exact_rows(self) -> bool:
         """Whether the indices' type tells all rows from one another."""
         t = tensor_type(self.indices).element_type
-        return not et.is_float(t) or self.sizes[self.row] <= EXACT[et.element_bytes(t)]
+        return not et.is_float(t) or self.sizes[self.row] <= EXACT_ROWS[et.element_bytes(t)]
 
 
 def _names(access: Sequence[IndexExpr]) -> Names | None:
@@ -151,7 +151,7 @@ def _sizes(op: ContractionOp) -> dict[str, int] | None:
     return found if all(found.values()) and not needed_constraints(op.space()) else None
 
 
-class Rewrite:
+class OneHotRewrite:
     """Ops that replace a contraction; the last one's result is its result."""
 
     def __init__(self, found: OneHot):
@@ -247,19 +247,19 @@ class Rewrite:
         return op.results[0]
 
 
-COMPARISON = 60.0
+COMPARISON_COST = 60.0
 """Multiplications and additions that a GPU does in the time of one comparison of loaded values."""
-ADDED = 10 / 7
+ADD_LATENCIES = 10 / 7
 """Share of the latency that a work-group of a GPU takes to add to memory."""
-SLABS = 1024
+MAX_GROUPS = 1024
 """Maximum work-groups that the rows of a scatter are divided among."""
-READ = 4 * SLABS / 1.4
+READ_BYTES = 4 * MAX_GROUPS / 1.4
 """Bytes that memory moves while every work-group reads an index from the last cache: a nanosecond
 on an H100.
 """
-FEWEST = 8
+MIN_ROWS = 8
 """Minimum rows on a CPU for additions at the indices instead of sums of each row."""
-COUNTED = 1.7
+MIN_COUNTED_ROWS = 1.7
 """The same for each lane of its vectors, where points are only counted: 100003 points to 100 rows
 take 30 us, not 112, with AVX-512, but 10^6 to 10 rows would take 300, not 106.
 """
@@ -270,13 +270,13 @@ def pays(found: OneHot, device: Device | None) -> bool:
     rows = found.sizes[found.row]
     if device is None or device.kind is Kind.CPU:
         lanes = device.lanes("i32", 4) if device is not None and found.is_count else 0
-        return rows >= max(FEWEST, COUNTED * lanes)
+        return rows >= max(MIN_ROWS, MIN_COUNTED_ROWS * lanes)
     points = prod(found.sizes[n] for n in found.points)
     rest = prod(found.sizes[n] for n in found.rest)
-    read = READ / (device.bandwidth * 1e9)
-    added = ADDED * device.latency * 1e-6
-    comparisons = rows * points * rest * COMPARISON / (device.arithmetic * 1e9)
-    return points * (read + added / min(rows, SLABS)) < comparisons
+    read = READ_BYTES / (device.bandwidth * 1e9)
+    added = ADD_LATENCIES * device.latency * 1e-6
+    comparisons = rows * points * rest * COMPARISON_COST / (device.arithmetic * 1e9)
+    return points * (read + added / min(rows, MAX_GROUPS)) < comparisons
 
 
 class TileOneHotPass(ModulePass):
@@ -300,7 +300,7 @@ class TileOneHotPass(ModulePass):
             if isinstance(contraction.parent_op(), KernelOp):
                 continue
             # An elementwise selection is as good as a contraction that selects.
-            chosen = comparing(contraction)
+            chosen = as_comparison(contraction)
             found = OneHot.of(chosen or contraction)
             made = _made(found, device) if found is not None else None
             if chosen is not None:
@@ -315,5 +315,5 @@ class TileOneHotPass(ModulePass):
 def _made(found: OneHot, device: Device | None) -> list[Operation] | None:
     """Ops that replace a contraction, if they pay."""
     if found.is_gather:
-        return Rewrite(found).gather()
-    return Rewrite(found).scatter() if found.is_scatter and pays(found, device) else None
+        return OneHotRewrite(found).gather()
+    return OneHotRewrite(found).scatter() if found.is_scatter and pays(found, device) else None

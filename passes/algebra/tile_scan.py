@@ -22,11 +22,11 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.prefix import Prefix, prefix
-from tiledialect.passes.algebra.rewrites.segmented_scans import scan_of_runs
+from tiledialect.passes.algebra.rewrites.segmented_scans import segmented_scan
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 
-FEWEST = 8
+MIN_SIZE = 8
 """Minimum elements of a scan: fewer are summed anew for each result."""
 
 
@@ -41,11 +41,11 @@ class ScanContraction(RewritePattern):
         if isinstance(op.parent_op(), KernelOp):
             return
         found = prefix(op.space())
-        if found is None or found.source.output_shape[found.axis] < FEWEST:
+        if found is None or found.source.output_shape[found.axis] < MIN_SIZE:
             return
         if is_scan(op, found):
             rewriter.replace(op, as_scan(op, found))
-        elif made := scan_of_runs(op, found):
+        elif made := segmented_scan(op, found):
             rewriter.replace(op, made)
 
 

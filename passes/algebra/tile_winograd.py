@@ -19,16 +19,16 @@ from tiledialect.errors import TileError
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
-from tiledialect.passes.algebra.rewrites.winograd import Rewrite, Sliding
+from tiledialect.passes.algebra.rewrites.winograd import SlidingSum, WinogradRewrite
 from tiledialect.passes.split.rewrites.split_choice import Weighed, results_with, weighed_splits
 from tiledialect.schedule.cost.device import Device, Kind, device_of
 from tiledialect.schedule.search.choice import best_seconds
 
 GAIN = 0.85
 """Maximum share of the direct time that the sums may take: both times are estimates."""
-LEAST_GAIN = 1.5
+MIN_LAUNCHES_SAVED = 1.5
 """Minimum saving in launches: the host starts five kernels instead of one."""
-SAVED = 1 - 16 / 36
+PRODUCTS_SAVED = 1 - 16 / 36
 """Share of the products that is saved."""
 
 
@@ -60,7 +60,7 @@ class TileWinogradPass(PassWithFlags):
         """Rewrite every contraction that is named, or faster so."""
         if self.contraction is not None:
             found = self._named(op, self.contraction)
-            made = Rewrite(found).ops()
+            made = WinogradRewrite(found).ops()
             Rewriter.replace_op(found.op, made, [made[-1].results[0]])
             return
         for reason in self.choose(op):
@@ -73,7 +73,7 @@ class TileWinogradPass(PassWithFlags):
         device = device_of(module)
         if device is None or device.kind is not Kind.GPU or precision_of(module) != "f32":
             return []
-        slidings = [Sliding.of(op) for op in ops_of(module, ContractionOp)]
+        slidings = [SlidingSum.of(op) for op in ops_of(module, ContractionOp)]
         reasons = [
             _choose(found, device)
             for found in slidings
@@ -81,26 +81,26 @@ class TileWinogradPass(PassWithFlags):
         ]
         return reasons if self.explain else []
 
-    def _named(self, module: ModuleOp, name: str) -> Sliding:
+    def _named(self, module: ModuleOp, name: str) -> SlidingSum:
         """The contraction of this name."""
         for op in ops_of(module, ContractionOp):
             if op.result.name_hint == name.removeprefix("%"):
-                if (found := Sliding.of(op)) is not None:
+                if (found := SlidingSum.of(op)) is not None:
                     return found
                 reason = "is not a sum of products of f32 over windows of 3 x 3 with stride 1"
                 raise TileError.at(op, f"{name_of(op.result)} {reason}")
         raise TileError(f"there is no contraction {name.removeprefix('%')}")
 
 
-def _choose(found: Sliding, device: Device) -> str:
+def _choose(found: SlidingSum, device: Device) -> str:
     """Rewrite a contraction if the device computes it faster so; the reason for either."""
     op, name = found.op, name_of(found.op.result)
-    saved = 2e-9 * contraction_facts(op).points * SAVED / device.arithmetic
-    launches = LEAST_GAIN * device.launch * 1e-6
+    saved = 2e-9 * contraction_facts(op).points * PRODUCTS_SAVED / device.arithmetic
+    launches = MIN_LAUNCHES_SAVED * device.launch * 1e-6
     if saved < launches:
         return f"{name}: all products, as they are too few for several kernels"
     whole = _fastest([op], device)
-    made = Rewrite(found).ops()
+    made = WinogradRewrite(found).ops()
     seconds = _fastest(made, device)
     is_faster = seconds < GAIN * whole and seconds + launches < whole
     if is_faster:

@@ -85,7 +85,7 @@ class Read:
         return _places(self.shape, self.axis)
 
 
-def partly_read(op: ContractionOp, known: Mapping[SSAValue, AxisNames]) -> str | None:
+def partial_read(op: ContractionOp, known: Mapping[SSAValue, AxisNames]) -> str | None:
     """Warning of an index along two named dimensions of different sizes.
 
     A constraint on the index declares it intended.
@@ -125,7 +125,7 @@ def _lone_reads(
 # -- nothing ---------------------------------------------------------------------------------
 
 
-def lands_nowhere(op: ContractionOp, written: ContractionOp) -> str | None:
+def empty_contraction(op: ContractionOp, written: ContractionOp) -> str | None:
     """Warning of a contraction whose indices fit nowhere, though no tensor is empty.
 
     ``written`` is the contraction with its sizes open. A bound that dimensions make 0 is
@@ -180,7 +180,7 @@ def _places(shape: tuple[int, ...], axis: int) -> str:
 # -- clamped ---------------------------------------------------------------------------------
 
 
-def taken_outside(op: GatherOp | ScatterOp) -> str | None:
+def out_of_range_places(op: GatherOp | ScatterOp) -> str | None:
     """Warning of invalid places: a mask, or a number outside of the tensor."""
     tensor = op.tensor if isinstance(op, GatherOp) else op.like
     size = (shape_of(tensor_type(tensor)) or (0,))[0]

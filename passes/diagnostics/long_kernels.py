@@ -13,14 +13,14 @@ from tiledialect.passes.diagnostics.value_warnings import placed
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import estimated, modelled
 
-MANY_POINTS = 10**9
+MIN_POINTS = 10**9
 """Minimum points worth an estimate: no device takes a minute for fewer."""
-LONG = 60.0
+MIN_SECONDS = 60.0
 """Minimum seconds of a kernel that is warned of: such a kernel cannot be interrupted."""
 UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
 
-def endless(module: ModuleOp) -> list[str]:
+def long_kernel_warnings(module: ModuleOp) -> list[str]:
     """Warnings of the scheduled kernels of a module that take longer than a minute."""
     device = device_of(module)
     if device is None:
@@ -33,7 +33,7 @@ def endless(module: ModuleOp) -> list[str]:
             "on this device; a kernel that runs cannot be interrupted",
         )
         for name, kernel, taken in found
-        if taken >= LONG
+        if taken >= MIN_SECONDS
     ]
 
 
@@ -44,7 +44,7 @@ def points(kernel: KernelOp) -> int:
 
 def seconds(kernel: KernelOp, device: Device) -> float:
     """Estimated seconds of a kernel by its schedule; 0 if it is short."""
-    if points(kernel) < MANY_POINTS or kernel.schedule is None:
+    if points(kernel) < MIN_POINTS or kernel.schedule is None:
         return 0.0
     facts = kernel_facts(kernel, device)
     return estimated(modelled(facts, kernel.schedule.data, device)).seconds

@@ -9,7 +9,7 @@ from math import prod
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import schedule_text
-from tiledialect.passes.diagnostics.value_names import computed
+from tiledialect.passes.diagnostics.value_names import described_contraction
 from tiledialect.passes.fuse.fusion_cost import in_millions
 from tiledialect.passes.fuse.kernel_fusion import notes_of
 from tiledialect.schedule.cost.device import KIB, Device
@@ -21,7 +21,7 @@ GIVEN = "given"
 """Family of a schedule that the user gave."""
 SHOWN = 3
 """Number of the fastest candidates that are shown, beside the fastest of each other family."""
-LEVEL = 0.05
+EQUAL_PERCENT = 0.05
 """Percentage below which a slower schedule is shown as equal."""
 UNRANKED = {
     "tensor cores": "products on tensor cores come before all others, unweighed",
@@ -68,7 +68,7 @@ COLUMNS = (
 )
 
 
-def explained(
+def explanation(
     name: str, kernel: KernelOp, facts: Facts, device: Device, weighed: Sequence[Candidate]
 ) -> str:
     """Candidates weighed for a kernel, the chosen one first, and the reason for the choice."""
@@ -79,10 +79,10 @@ def explained(
     ranked = [c for c in shown if c.family not in UNRANKED]
     columns = [c for c in COLUMNS if any(c.value(x.estimate) for x in ranked)]
     lines = [
-        f"{name}: {_counted(facts, device, weighed)}",
-        *_computes(kernel),
+        f"{name}: {_weighed_count(facts, device, weighed)}",
+        *_contraction_line(kernel),
         f"  loops: {_loops(facts)}",
-        f"  at least: {_least(facts, device)}",
+        f"  at least: {_lower_bound(facts, device)}",
         *(f"  fused: {note}" for note in notes_of(kernel)),
     ]
     if columns:
@@ -120,7 +120,7 @@ def _shown(weighed: Sequence[Candidate]) -> Iterator[Candidate]:
         seen.add(candidate.family)
 
 
-def _counted(facts: Facts, device: Device, weighed: Sequence[Candidate]) -> str:
+def _weighed_count(facts: Facts, device: Device, weighed: Sequence[Candidate]) -> str:
     found = misfits(facts, device).items()
     more = (f"; {count} more would need more than {limit}" for limit, count in found)
     count = len(weighed) - (weighed[0].family == GIVEN)
@@ -128,11 +128,11 @@ def _counted(facts: Facts, device: Device, weighed: Sequence[Candidate]) -> str:
     return f"{count} schedule{'s' * (count != 1)} weighed{besides}" + "".join(more)
 
 
-def _computes(kernel: KernelOp) -> Iterator[str]:
+def _contraction_line(kernel: KernelOp) -> Iterator[str]:
     """The contraction that the loops iterate, if there is one."""
     op = kernel.contraction
     if op is not None and kernel.axes is None:
-        yield f"  computes: {computed(op)}"
+        yield f"  computes: {described_contraction(op)}"
 
 
 def _loops(facts: Facts) -> str:
@@ -145,7 +145,7 @@ def _loops(facts: Facts) -> str:
     return of(facts.output_indices) + (f"; aggregated over {of(reduced)}" if reduced else "")
 
 
-def _least(facts: Facts, device: Device) -> str:
+def _lower_bound(facts: Facts, device: Device) -> str:
     """Work that every schedule must do, and its time at the device's rates."""
     elements = prod(facts.extents[n] for n in facts.output_indices)
     operations = facts.points * facts.operations + elements * facts.operations_after
@@ -176,7 +176,7 @@ def _reason(shown: Sequence[Candidate]) -> str:
         return f"kept from other sizes, {_comparison(shown)}"
     a, b = (candidate.estimate for candidate in shown[:2])
     behind = 100 * (b.seconds / a.seconds - 1)
-    if behind < LEVEL:
+    if behind < EQUAL_PERCENT:
         return "the first of those that take the least time by the model"
     part = max(PARTS, key=lambda name: getattr(b, name) - getattr(a, name))
     here, there = (f"{1e6 * getattr(estimate, part):.1f}" for estimate in (a, b))

@@ -33,27 +33,27 @@ from tiledialect.language.text import (
     select,
 )
 
-DEEPEST = 3
+MAX_DEPTH = 3
 """Maximum ops in the text of a value without a name: such values are made of few."""
 REST = Text("…")
 
 
-def told(value: SSAValue, depth: int = DEEPEST) -> str:
+def described(value: SSAValue, depth: int = MAX_DEPTH) -> str:
     """Name of a value; for one without, as in gradients, its expression: ``DO / sqrt(V)``."""
     return str(_text(value, depth))
 
 
-def computed(op: ContractionOp) -> str:
+def described_contraction(op: ContractionOp) -> str:
     """A contraction as Tile text: ``O[x] = >(I[2*x + k])``."""
     operands = [
-        f"{_text(value, DEEPEST).within(ATOM)}[{', '.join(map(str, access.data))}]"
+        f"{_text(value, MAX_DEPTH).within(ATOM)}[{', '.join(map(str, access.data))}]"
         for value, access in zip(op.inputs, op.accesses, strict=True)
     ]
     result = from_hint(op.result.name_hint) if op.result.name_hint else "result"
     return f"{result}[{', '.join(map(str, op.output.data))}] = {_aggregated(op, operands)}"
 
 
-def size_told(size: SSAValue) -> str:
+def described_size(size: SSAValue) -> str:
     """A size as Tile text: its name, or its expression, as in ``N - M``."""
     return str(size_text(size))
 
@@ -66,7 +66,7 @@ def size_text(size: SSAValue) -> Text:
     if size.name_hint:
         return Text(from_hint(size.name_hint))
     if isinstance(op, tensor.DimOp):
-        return call("dim", told(op.source), size_text(op.index))
+        return call("dim", described(op.source), size_text(op.index))
     if not isinstance(op, Operation) or len(op.operands) != 2:
         return REST
     operands = map(size_text, op.operands)

@@ -45,16 +45,16 @@ def keep_warnings(module: ModuleOp, texts: Iterable[str]) -> None:
         module.attributes[WARNINGS] = ArrayAttr(dict.fromkeys((*before, *added)))
 
 
-def warn(surprises: Iterable[str]) -> None:
+def warn(texts: Iterable[str]) -> None:
     """Issue a TileWarning for each text at the first stack frame outside of the package."""
     level, frame = 1, currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("tiledialect"):
         level, frame = level + 1, frame.f_back
-    for surprise in surprises:
-        warnings.warn(surprise, TileWarning, stacklevel=level)
+    for text in texts:
+        warnings.warn(text, TileWarning, stacklevel=level)
 
 
-def sum_that_wraps(op: TileOp) -> str | None:
+def wrapping_sum(op: TileOp) -> str | None:
     """Warning of a sum of integers of 8 or 16 bits, whose types are known."""
     (result,) = op.results
     dtype = NUMPY_TYPES.get(tensor_type(result).element_type)
@@ -97,7 +97,7 @@ def vanishing_quotient(op: SizeOp, sizes: dict[SSAValue, int]) -> str | None:
     return None
 
 
-def cut_off_mean(op: DivOp, terms: Mapping[SSAValue, int]) -> str | None:
+def truncated_mean(op: DivOp, terms: Mapping[SSAValue, int]) -> str | None:
     """Warning of an integer mean: a sum of integers divided by their number, and cut off.
 
     ``terms`` has the number of elements that sums add up. Where all users of the quotient cast it
@@ -139,7 +139,7 @@ def real_bits(op: TileOp) -> int:
     return 64 if any(isinstance(t, TensorType) and t.element_type == f64 for t in given) else 32
 
 
-def terms_of(op: TileOp) -> int:
+def term_count(op: TileOp) -> int:
     """Number of elements, or comparisons, that a sum adds into each result; 0 for other ops."""
     if isinstance(op, SumToOp):
         sizes = size_of(op.operand), size_of(op.result)
@@ -164,7 +164,7 @@ def _before_copies(value: SSAValue) -> SSAValue:
     return value
 
 
-def never_whole(op: ContractionOp) -> str | None:
+def fractional_access(op: ContractionOp) -> str | None:
     """Warning of an access of a contraction that no indices make whole, as `i + 5/2`."""
     accesses = zip(op.inputs, (a.data for a in op.accesses.data), strict=True)
     for value, access in ((op.result, op.output.data), *accesses):

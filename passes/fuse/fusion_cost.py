@@ -25,9 +25,9 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.counts import SECTOR
 from tiledialect.schedule.cost.device import Device, Kind
 
-KEEPING = 0.625
+ROW_REGISTER_SHARE = 0.625
 """Share of the registers of a work-group that hold a row."""
-NEAR_RATE = 8.0
+CACHE_RATE = 8.0
 """Rate of repeated reads from near caches, relative to memory."""
 
 
@@ -67,7 +67,7 @@ class Machine:
             device.native_vector_width if cpu else device.sub_group_size,
             device.second_cache
             if cpu
-            else int(4 * KEEPING * min(device.registers_unit, device.registers * most)),
+            else int(4 * ROW_REGISTER_SHARE * min(device.registers_unit, device.registers * most)),
             SECTOR[device.kind] if cpu else 1,
             device.cache_sizes[0] // 2,
             device.bandwidth,
@@ -86,11 +86,11 @@ class Machine:
         rows = prod(r.extent for n, r in axes.items() if n not in reduced)
         last = next((n for n, r in reversed(axes.items()) if r.extent > 1), None)
         groups = rows if last in reduced else ceil_div(rows, self.lanes)
-        again = self._moved_again(kernel, rows, groups)
+        again = self._row_traffic(kernel, rows, groups)
         busy = self.groups / max(groups, 1)
         return Traffic(again, self.time(again * max(1.0, busy)), groups)
 
-    def _moved_again(self, kernel: KernelOp, rows: int, groups: int) -> float:
+    def _row_traffic(self, kernel: KernelOp, rows: int, groups: int) -> float:
         """Bytes that a row kernel moves: for each phase anew where rows are not kept near.
 
         Rows in short pieces move whole lines, the rest of which is read again from near, too.
@@ -104,7 +104,7 @@ class Machine:
         again = {a: max(0, len(needed[a]) - 1) for a in own}
         if sum(lines[a] for a in own) <= self.near * max(groups, 1):
             rest = sum(n * (lines[a] - own[a]) for a, n in again.items())
-            return once + rest / NEAR_RATE
+            return once + rest / CACHE_RATE
         return once + sum(n * lines[a] for a, n in again.items())
 
     def _lines(
@@ -115,7 +115,7 @@ class Machine:
         Whole lines count if too many are fetched until the next row takes the rest of them. Sums of
         pieces that do not divide lines are as slow by themselves.
         """
-        piece = _piece(kernel)
+        piece = _contiguous_neighbours(kernel)
         if not piece:
             return own
         sizes = {v: piece * element_bytes(tensor_type(v).element_type) for v in own}
@@ -132,19 +132,19 @@ class Machine:
 
     def gain(
         self,
-        apart: Iterable[Traffic],
-        together: Iterable[Traffic],
+        separate: Iterable[Traffic],
+        fused: Iterable[Traffic],
         again: float = 0.0,
         note: str = "",
     ) -> Gain:
         """Gain of some kernels over others, if they repeat some operations."""
-        apart, together = [*apart], [*together]
-        less, more = (in_millions(sum(t.moved for t in side)) for side in (together, apart))
+        separate, fused = [*separate], [*fused]
+        less, more = (in_millions(sum(t.moved for t in side)) for side in (fused, separate))
         why = f"moving {less} MB instead of {more} MB" + note
         if again:
             why += f", with {in_millions(again)} million operations again"
-        taken = sum(t.time for t in together) + again / self.operations
-        return Gain(sum(t.time for t in apart), taken, why)
+        taken = sum(t.time for t in fused) + again / self.operations
+        return Gain(sum(t.time for t in separate), taken, why)
 
     def microseconds(self, time: float) -> str:
         """Time in bytes that could be moved, as text in microseconds."""
@@ -167,15 +167,15 @@ class Traffic:
 class Gain:
     """Costs of two kernels, and of their fusion, in bytes that could be moved meanwhile."""
 
-    apart: float
-    together: float
+    separate: float
+    fused: float
     why: str
     """Explanation of the costs."""
 
     @property
     def saved(self) -> float:
         """Time that the fused kernel saves."""
-        return self.apart - self.together
+        return self.separate - self.fused
 
 
 def in_millions(count: float) -> str:
@@ -184,7 +184,7 @@ def in_millions(count: float) -> str:
     return f"{millions:.0f}" if millions >= 1000 else f"{millions:.3g}"
 
 
-def _piece(kernel: KernelOp) -> int:
+def _contiguous_neighbours(kernel: KernelOp) -> int:
     """Number of neighbours of a row that lie together, where other rows are between them,
     else 0.
     """

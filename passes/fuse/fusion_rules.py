@@ -9,16 +9,21 @@ from xdsl.ir import Operation
 
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine
-from tiledialect.passes.fuse.rules.extremum_counting import with_count
-from tiledialect.passes.fuse.rules.horizontal_fusion import beside, sibling_gain
+from tiledialect.passes.fuse.rules.extremum_counting import fuse_count
+from tiledialect.passes.fuse.rules.horizontal_fusion import fuse_horizontally, horizontal_gain
 from tiledialect.passes.fuse.rules.producer_inlining import (
-    at_loads,
+    inline_gathered_rows,
+    inline_producer,
+    inlining_gain,
     is_elementwise,
-    load_gain,
-    rows_at_loads,
 )
-from tiledialect.passes.fuse.rules.row_kernels import may_have_rows, over_rows, row_gain
-from tiledialect.passes.fuse.rules.stencil_fusion import at_parts, at_taps, in_parts, tap_gain
+from tiledialect.passes.fuse.rules.row_kernels import fuse_rows, may_have_rows, row_fusion_gain
+from tiledialect.passes.fuse.rules.stencil_fusion import (
+    fuse_concatenation,
+    fuse_copies,
+    fuse_stencils,
+    stencil_gain,
+)
 
 Order = dict[Operation, int]
 """Positions of the ops of a block."""
@@ -32,23 +37,23 @@ def producers(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
     yield from sorted(found, key=order.__getitem__, reverse=True)
 
 
-def readers_of_the_same(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
+def kernels_sharing_inputs(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
     """Kernels that read an input of a kernel."""
     readers = {use.operation for v in kernel.inputs for use in v.uses}
     before = [op for op in readers if isinstance(op, KernelOp) and order[op] < order[kernel]]
     yield from sorted(before, key=order.__getitem__, reverse=True)
 
 
-def contractions_of_the_same(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
+def contractions_sharing_inputs(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
     """Kernels with contractions that read an input of a kernel with contractions."""
     if kernel.contractions:
-        yield from (op for op in readers_of_the_same(kernel, order) if op.contractions)
+        yield from (op for op in kernels_sharing_inputs(kernel, order) if op.contractions)
 
 
-def siblings(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
+def elementwise_sharing_inputs(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
     """Elementwise kernels that read an input of an elementwise one."""
     if is_elementwise(kernel):
-        yield from filter(is_elementwise, readers_of_the_same(kernel, order))
+        yield from filter(is_elementwise, kernels_sharing_inputs(kernel, order))
 
 
 def every(kernel: KernelOp) -> bool:
@@ -74,38 +79,40 @@ class Rule:
     """Whether one kernel is better than two of the same time."""
     is_last: bool = False
     """Whether the rule is tried after other fusions, recomputation and window fusion."""
-    of_equals: bool = False
+    is_symmetric: bool = False
     """Whether neither kernel takes from the other: a kernel that is kept apart is not second
     then.
     """
 
 
-AT_LOADS = Rule(at_loads, load_gain, "computed where {} loads it")
-ROWS_AT_LOADS = Rule(rows_at_loads, load_gain, "computed where {} loads it")
-AT_TAPS = Rule(at_taps, tap_gain, "computed where {} takes it")
-AT_PARTS = Rule(at_parts, tap_gain, "computed where {} takes it")
-IN_PARTS = Rule(in_parts, tap_gain, "computed where {} is written in parts", saves_launch=True)
-OVER_ROWS = Rule(
-    over_rows,
-    row_gain,
+PRODUCER_INLINING = Rule(inline_producer, inlining_gain, "computed where {} loads it")
+GATHER_INLINING = Rule(inline_gathered_rows, inlining_gain, "computed where {} loads it")
+STENCIL_FUSION = Rule(fuse_stencils, stencil_gain, "computed where {} takes it")
+COPY_FUSION = Rule(fuse_copies, stencil_gain, "computed where {} takes it")
+CONCATENATION_FUSION = Rule(
+    fuse_concatenation, stencil_gain, "computed where {} is written in parts", saves_launch=True
+)
+ROW_FUSION = Rule(
+    fuse_rows,
+    row_fusion_gain,
     "in one kernel with {}, over the same rows",
-    partners=(producers, contractions_of_the_same),
+    partners=(producers, contractions_sharing_inputs),
     may_merge=may_have_rows,
     saves_launch=True,
 )
-COUNTED = Rule(
-    with_count,
-    tap_gain,
+EXTREMUM_COUNTING = Rule(
+    fuse_count,
+    stencil_gain,
     "in one kernel with {}, which counts what equals it",
     # Disjoint windows are rows by then.
     is_last=True,
 )
-BESIDE = Rule(
-    beside,
-    sibling_gain,
+HORIZONTAL_FUSION = Rule(
+    fuse_horizontally,
+    horizontal_gain,
     "in one kernel with {}, which reads the same",
-    partners=(siblings,),
+    partners=(elementwise_sharing_inputs,),
     # A fused kernel fits fewer other rules.
     is_last=True,
-    of_equals=True,
+    is_symmetric=True,
 )

@@ -13,30 +13,30 @@ from xdsl.transforms.common_subexpression_elimination import cse
 from tiledialect.dialects.discardable import FUSED
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.passes.diagnostics.value_names import told
+from tiledialect.passes.diagnostics.value_names import described
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine
-from tiledialect.passes.fuse.fusion_rules import OVER_ROWS, Order, Partners, Rule, producers
-from tiledialect.passes.fuse.kernel_merging import order_of, put_in_order, replace, users_of
+from tiledialect.passes.fuse.fusion_rules import ROW_FUSION, Order, Partners, Rule, producers
+from tiledialect.passes.fuse.kernel_merging import order_of, replace, sort_topologically, users_of
 from tiledialect.passes.fuse.rules.epilogue_fission import (
-    Parted,
-    part_end,
-    part_results,
+    Fission,
     repeatable_results,
+    split_epilogue,
+    split_results,
 )
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
 from tiledialect.passes.fuse.rules.recomputation import (
-    Again,
+    Recomputation,
     erase,
+    recomputation_gain,
+    recomputations,
     recompute,
-    recomputed,
-    recomputing_gain,
 )
-from tiledialect.passes.fuse.rules.row_kernels import rows_gain
+from tiledialect.passes.fuse.rules.row_kernels import row_kernel_gain
 from tiledialect.passes.fuse.rules.window_fusion import (
-    Together,
+    WindowKernel,
+    fuse_windows,
     has_windows,
     may_join,
-    over_windows,
 )
 
 
@@ -79,7 +79,7 @@ class Fusion:
         self._apply(rule for rule in self.forced if not rule.is_last)
         if self.again is not False:
             self._recompute_all()
-        if self.forced.get(OVER_ROWS) is not False:
+        if self.forced.get(ROW_FUSION) is not False:
             for kernel in reversed(kernels_in(self.block)):
                 if kernel.parent is not None and kernel not in self.given and has_windows(kernel):
                     self._merge_windows(kernel)
@@ -101,7 +101,7 @@ class Fusion:
         for kernel in reversed([k for k in kernels_in(self.block) if k not in before]):
             self._recompute(kernel)
         new = [k for k in kernels_in(self.block) if k not in before and k.axes is not None]
-        self._merge(OVER_ROWS, new, producers)
+        self._merge(ROW_FUSION, new, producers)
         # One kernel computes common values once.
         for kernel in [k for k in kernels_in(self.block) if k not in before]:
             cse(kernel.body)
@@ -111,7 +111,7 @@ class Fusion:
         if self.forced.get(rule) is False:
             return
         for kernel in [k for k in kernels if k not in self.given and rule.may_merge(k)]:
-            if rule.of_equals and self._is_apart(kernel):
+            if rule.is_symmetric and self._is_apart(kernel):
                 continue
             last: KernelOp | None = kernel
             while last is not None and last.parent is not None:
@@ -122,7 +122,7 @@ class Fusion:
         members, found, refused = [last], None, set[KernelOp]()
         while (first := self._joining(members, refused)) is not None:
             more = sorted([first, *members], key=self.order.__getitem__)
-            both = self._over_windows(first, more, found or last)
+            both = self._fused_windows(first, more, found or last)
             if both is None:
                 refused.add(first)
                 continue
@@ -145,24 +145,24 @@ class Fusion:
                     return first
         return None
 
-    def _over_windows(
-        self, first: KernelOp, members: Sequence[KernelOp], without: Together | KernelOp
-    ) -> Together | None:
+    def _fused_windows(
+        self, first: KernelOp, members: Sequence[KernelOp], without: WindowKernel | KernelOp
+    ) -> WindowKernel | None:
         """A row kernel of some kernels, if it is faster than the one without the first, and that
         one.
         """
         if self._is_apart(first):
             return None
-        if (both := over_windows(members)) is None:
+        if (both := fuse_windows(members)) is None:
             return None
-        rest = without.kernel if isinstance(without, Together) else without
-        gain = rows_gain((first, rest), both.kernel, self.machine)
+        rest = without.kernel if isinstance(without, WindowKernel) else without
+        gain = row_kernel_gain((first, rest), both.kernel, self.machine)
         pays = gain.saved >= 0
         does = "in one kernel" if pays else "not in one kernel"
-        name, last = self._told(first), self._told(members[-1])
-        note = f"{name} is {does} with {last}, over the same windows: {self._worth(gain)}"
+        name, last = self._described(first), self._described(members[-1])
+        note = f"{name} is {does} with {last}, over the same windows: {self._costs_text(gain)}"
         self.notes.setdefault(first if pays else members[-1], []).append(note)
-        if pays or self.forced[OVER_ROWS]:
+        if pays or self.forced[ROW_FUSION]:
             return both
         both.erase()
         return None
@@ -175,39 +175,43 @@ class Fusion:
         users = users_of(kernel)
         if self._is_apart(kernel) or not users.isdisjoint(self.given) or kernel in self.given:
             return
-        parted = None if is_elementwise(kernel) else part_end(kernel)
-        if self._recompute_parted(kernel, parted):
+        parted = None if is_elementwise(kernel) else split_epilogue(kernel)
+        if self._recompute_split(kernel, parted):
             return
         for results in repeatable_results(kernel):
-            parted = part_results(kernel, results)
-            if parted is not None and self._recompute_parted(kernel, parted):
+            parted = split_results(kernel, results)
+            if parted is not None and self._recompute_split(kernel, parted):
                 self._recompute(parted.rest)
                 return
 
-    def _recompute_parted(self, kernel: KernelOp, parted: Parted | None) -> bool:
+    def _recompute_split(self, kernel: KernelOp, parted: Fission | None) -> bool:
         """Recompute a kernel, or its elementwise end, if that pays; whether it was done."""
         first = parted.end if parted is not None else kernel
-        found = recomputed(first, self.order, self.machine)
-        if found and self._again_pays(kernel, first, found, parted):
+        found = recomputations(first, self.order, self.machine)
+        if found and self._recomputation_pays(kernel, first, found, parted):
             if parted is not None:
                 self.order[parted.rest] = self.order[kernel]
                 self.notes[parted.rest] = self.notes.get(kernel, [])
                 Rewriter.erase_op(kernel)
             recompute(first, found, self.order)
             if any(len(own.users) > 1 for own in found):
-                put_in_order(self.block)
+                sort_topologically(self.block)
                 self.order = order_of(self.block)
             return True
         if parted is not None:
             parted.undo()
         return False
 
-    def _again_pays(
-        self, kernel: KernelOp, first: KernelOp, found: Sequence[Again], parted: Parted | None
+    def _recomputation_pays(
+        self,
+        kernel: KernelOp,
+        first: KernelOp,
+        found: Sequence[Recomputation],
+        parted: Fission | None,
     ) -> bool:
         """Whether kernels that recompute another one's results are faster; they get notes."""
-        gain = recomputing_gain(first, found, self.machine, parted)
-        name, worth = self._told(first), self._worth(gain)
+        gain = recomputation_gain(first, found, self.machine, parted)
+        name, worth = self._described(first), self._costs_text(gain)
         if gain.saved <= 0 and not self.again:
             note = f"{name} is not computed again where it is taken, which would take {worth}"
             self.notes.setdefault(kernel, []).append(note)
@@ -241,9 +245,9 @@ class Fusion:
             if both is None or place is None:
                 continue
             gain = rule.gain(first, kernel, both, self.machine)
-            name, what = self._told(first), rule.text.format(self._told(kernel))
+            name, what = self._described(first), rule.text.format(self._described(kernel))
             pays = gain.saved > 0 or (gain.saved == 0 and rule.saves_launch)
-            worth = self._worth(gain)
+            worth = self._costs_text(gain)
             notes = [*self.notes.get(first, ()), *self.notes.get(kernel, ())]
             if pays or self.forced[rule]:
                 worth += "" if pays else ", but it was asked for"
@@ -257,19 +261,19 @@ class Fusion:
             both.erase()
         return None
 
-    def _told(self, kernel: KernelOp) -> str:
+    def _described(self, kernel: KernelOp) -> str:
         """Name of a kernel in notes."""
         value = kernel.outputs[0]
-        return told(value) if self.explains else name_of(value)
+        return described(value) if self.explains else name_of(value)
 
     def _is_apart(self, kernel: KernelOp) -> bool:
         """Whether a kernel is kept apart from later kernels."""
         return any(v.name_hint in self.apart for v in kernel.outputs)
 
-    def _worth(self, gain: Gain) -> str:
+    def _costs_text(self, gain: Gain) -> str:
         """Text of the costs that were compared."""
-        together, apart = map(self.machine.microseconds, (gain.together, gain.apart))
-        return f"{together} instead of {apart} apart, {gain.why}"
+        fused, separate = map(self.machine.microseconds, (gain.fused, gain.separate))
+        return f"{fused} instead of {separate} apart, {gain.why}"
 
 
 def kernels_in(block: Block) -> list[KernelOp]:

@@ -26,7 +26,7 @@ def order_of(block: Block) -> dict[Operation, int]:
     return {op: k for k, op in enumerate(block.ops)}
 
 
-def put_in_order(block: Block) -> None:
+def sort_topologically(block: Block) -> None:
     """Sort the ops of a block topologically, otherwise in their order."""
     placed, waiting = set[Operation](), set[Operation]()
     pending = [*reversed(block.ops)]
@@ -58,7 +58,7 @@ def merged(
     Its results are the first one's ``kept`` results, by default those with other users, then the
     second one's.
     """
-    kept = taken_elsewhere(first, second) if kept is None else kept
+    kept = used_elsewhere(first, second) if kept is None else kept
     inputs = dict.fromkeys((*first.inputs, *second.inputs))
     outer = [v for v in inputs if v.owner is not first]
     body = Block(arg_types=[v.type for v in outer])
@@ -120,14 +120,14 @@ def pruned(kernel: KernelOp) -> KernelOp:
     return new
 
 
-def taken_elsewhere(first: KernelOp, second: KernelOp) -> list[SSAValue]:
+def used_elsewhere(first: KernelOp, second: KernelOp) -> list[SSAValue]:
     """Results of the first kernel with other users than the second."""
     return [v for v in first.outputs if any(use.operation is not second for use in v.uses)]
 
 
 def replace(first: KernelOp, second: KernelOp, kernel: KernelOp, place: KernelOp) -> None:
     """Insert a merged kernel in the place of one of the two."""
-    taken = [*taken_elsewhere(first, second), *second.outputs]
+    taken = [*used_elsewhere(first, second), *second.outputs]
     Rewriter.insert_op(kernel, InsertPoint.before(place))
     for old, new in zip(taken, kernel.outputs, strict=True):
         new.name_hint = old.name_hint
@@ -136,15 +136,15 @@ def replace(first: KernelOp, second: KernelOp, kernel: KernelOp, place: KernelOp
         Rewriter.erase_op(old)
 
 
-def drop_fills(body: Region) -> None:
+def drop_overwritten_defaults(body: Region) -> None:
     """Drop defaults of copies whose elements other copies overwrite, in place."""
     for kernel in [op for op in body.block.ops if isinstance(op, KernelOp)]:
         if kernel.axes is None and kernel.contraction is None and kernel.schedule is None:
-            _drop_fills(kernel)
+            _drop_overwritten_default(kernel)
     region_dce(body)
 
 
-def _drop_fills(kernel: KernelOp) -> None:
+def _drop_overwritten_default(kernel: KernelOp) -> None:
     for op in kernel.contractions:
         if isinstance(default := op.default, BlockArgument) and is_covered(op.result):
             op.operands = op.operands[:-1]

@@ -27,41 +27,45 @@ from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of, outer_operands
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.passes.fuse.fusion_cost import Machine
 from tiledialect.passes.fuse.fusion_rules import (
-    AT_LOADS,
-    AT_PARTS,
-    AT_TAPS,
-    BESIDE,
-    COUNTED,
-    IN_PARTS,
-    OVER_ROWS,
-    ROWS_AT_LOADS,
+    CONCATENATION_FUSION,
+    COPY_FUSION,
+    EXTREMUM_COUNTING,
+    GATHER_INLINING,
+    HORIZONTAL_FUSION,
+    PRODUCER_INLINING,
+    ROW_FUSION,
+    STENCIL_FUSION,
 )
 from tiledialect.passes.fuse.kernel_fusion import Fusion, kernels_in
-from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS, drop_fills, put_in_order
-from tiledialect.passes.fuse.rules.constant_positions import name_numbers
-from tiledialect.passes.fuse.rules.operand_duplication import separate
-from tiledialect.passes.fuse.rules.output_aliasing import copy_arguments, repeat_results
+from tiledialect.passes.fuse.kernel_merging import (
+    MAX_ARGUMENTS,
+    drop_overwritten_defaults,
+    sort_topologically,
+)
+from tiledialect.passes.fuse.rules.constant_positions import index_constant_positions
+from tiledialect.passes.fuse.rules.operand_duplication import duplicate_operands
+from tiledialect.passes.fuse.rules.output_aliasing import copy_returned_arguments, duplicate_results
 from tiledialect.passes.specialize.tile_narrow_operands import is_widened
-from tiledialect.passes.views.concatenation import add_beside, is_completed, is_written_over
-from tiledialect.passes.views.diagonals import choose_diagonals
-from tiledialect.passes.views.initial_values import give_start
-from tiledialect.passes.views.mask_elimination import read_past_masks
-from tiledialect.passes.views.slice_sinking import copy_early
-from tiledialect.passes.views.triangles import choose_inside
+from tiledialect.passes.views.concatenation import is_completed, is_written_over, merge_added_parts
+from tiledialect.passes.views.diagonals import select_diagonals
+from tiledialect.passes.views.initial_values import initialize_unwritten
+from tiledialect.passes.views.mask_elimination import eliminate_masks
+from tiledialect.passes.views.slice_sinking import sink_slices
+from tiledialect.passes.views.triangles import select_inside
 from tiledialect.schedule.cost.device import Kind, device_of
 from tiledialect.schedule.output_box import leaves_unwritten, output_box, widened
 
 
 @dataclass(eq=False)
-class Group:
+class KernelGroup:
     """Ops that will be one kernel: at most one contraction, and ops on its result's elements."""
 
     number: int
     shape: Shape
     ops: list[Operation] = field(default_factory=list[Operation])
-    needs: set[Group] = field(default_factory=set["Group"])
+    needs: set[KernelGroup] = field(default_factory=set["KernelGroup"])
     """Groups that produce operands of this one."""
-    users: set[Group] = field(default_factory=set["Group"])
+    users: set[KernelGroup] = field(default_factory=set["KernelGroup"])
     """Groups that need this one."""
     open: bool = True
     """Whether elementwise ops may join."""
@@ -72,7 +76,7 @@ class Group:
     made: set[SSAValue] = field(default_factory=set[SSAValue])
     """Results that ops outside take, or that later ones may."""
 
-    def need(self, groups: set[Group]) -> None:
+    def need(self, groups: set[KernelGroup]) -> None:
         """Take operands from other groups."""
         self.needs |= groups
         for group in groups:
@@ -91,8 +95,8 @@ class Grouping:
         """Names of results that no later op may join."""
         self.copied = {op for op in block.ops if is_copied(op, apart)}
         """Ops that are repeated in each kernel that takes their results."""
-        self.group_of: dict[SSAValue, Group] = {}
-        self.groups: list[Group] = []
+        self.group_of: dict[SSAValue, KernelGroup] = {}
+        self.groups: list[KernelGroup] = []
         for op in block.ops:
             if op in self.copied:
                 continue
@@ -107,7 +111,7 @@ class Grouping:
         A reshape is its operand under another type; a pattern is a kernel of its own.
         """
         if makers := {self.group_of[v] for v in outer_operands(op) if v in self.group_of}:
-            group = Group(len(self.groups), (), open=False)
+            group = KernelGroup(len(self.groups), (), open=False)
             group.need(makers)
             self.groups.append(group)
             self.group_of.update((result, group) for result in op.results)
@@ -122,7 +126,7 @@ class Grouping:
             shape = shape_of(tensor_type(result)) or ()
             # The sums of a scatter are complete after all reads.
             is_open = writes_everything(op) and not isinstance(op, ScatterOp)
-            group = Group(len(self.groups), shape, open=is_open)
+            group = KernelGroup(len(self.groups), shape, open=is_open)
             group.contracts = isinstance(op, ContractionOp | ScanOp | ScatterOp)
             self.groups.append(group)
         self.group_of[result] = group
@@ -134,21 +138,21 @@ class Grouping:
         group.need({self.group_of[v] for v in group.read if v in self.group_of})
         group.made -= {v for v in op.operands if self._is_inner(v, group)}
 
-    def _read_by(self, op: Operation, group: Group) -> set[SSAValue]:
+    def _read_by(self, op: Operation, group: KernelGroup) -> set[SSAValue]:
         """Values that a kernel of ``group`` takes from memory for ``op``."""
         operands = [v for v in op.operands if v.owner not in self.copied]
         behind = (v.owner for v in op.operands if v.owner in self.copied)
         operands += [v for copied in behind if isinstance(copied, CastOp) for v in copied.operands]
         return {v for v in operands if self.group_of.get(v) is not group}
 
-    def _is_inner(self, value: SSAValue, group: Group) -> bool:
+    def _is_inner(self, value: SSAValue, group: KernelGroup) -> bool:
         """Whether only ops of ``group`` take a value of it."""
         return self.group_of.get(value) is group and all(
             use.operation.results and self.group_of.get(use.operation.results[0]) is group
             for use in value.uses
         )
 
-    def _join(self, op: ElementwiseOp, makers: set[Group]) -> Group | None:
+    def _join(self, op: ElementwiseOp, makers: set[KernelGroup]) -> KernelGroup | None:
         """The last group that produces an operand, if ``op`` can be part of it.
 
         Groups are numbered in running order, so that one of the others can be merged into it if
@@ -166,7 +170,7 @@ class Grouping:
                 self._merge(group, target)
         return target
 
-    def _merge(self, group: Group, target: Group) -> None:
+    def _merge(self, group: KernelGroup, target: KernelGroup) -> None:
         if group in target.needs:
             # An op of the target reads elements of other places, so they must be in memory.
             return
@@ -236,22 +240,22 @@ def _widen_domain(op: ContractionOp) -> None:
 def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = False) -> None:
     """Move the tile ops of a function into kernels, in place."""
     block = function.body.block
-    _compute_bare_constants(block)
-    read_past_masks(function.body)
-    copy_early(function.body, apart)
-    add_beside(block)
+    _materialize_constants(block)
+    eliminate_masks(function.body)
+    sink_slices(function.body, apart)
+    merge_added_parts(block)
     if not gpu:
-        choose_diagonals(block)
-        choose_inside(block)
+        select_diagonals(block)
+        select_inside(block)
     contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
     # Cores write whole rows no slower than parts of them.
     completed = {op for op in contractions if (gpu or _has_gaps(op)) and is_completed(op)}
     for op in contractions:
         if op not in completed:
-            name_numbers(op)
+            index_constant_positions(op)
             _widen_domain(op)
-            give_start(op)
-    _compute_small_ones_early(block)
+            initialize_unwritten(op)
+    _hoist_small_ops(block)
     grouping = Grouping(block, apart)
     order = {op: k for k, op in enumerate(block.ops)}
     for group in grouping.groups:
@@ -261,10 +265,10 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     for op in reversed(list(block.ops)):
         if op in grouping.copied and not op.results[0].uses:
             Rewriter.erase_op(op)
-    put_in_order(block)
+    sort_topologically(block)
 
 
-def _compute_small_ones_early(block: Block) -> None:
+def _hoist_small_ops(block: Block) -> None:
     """Move elementwise ops that larger ones may repeat right after their operands.
 
     An op joins the last group that produces an operand: that should be one of its own shape.
@@ -287,7 +291,7 @@ def _compute_small_ones_early(block: Block) -> None:
         block.add_ops(ordered)
 
 
-def _compute_bare_constants(block: Block) -> None:
+def _materialize_constants(block: Block) -> None:
     """Give constants that must be in memory an op that a kernel can hold."""
     for op in list(block.ops):
         if isinstance(op, func.ReturnOp | ReshapeOp):
@@ -299,7 +303,7 @@ def _compute_bare_constants(block: Block) -> None:
                     op.operands[k] = cast.result
 
 
-def _make_kernel(group: Group, copied: Collection[Operation]) -> None:
+def _make_kernel(group: KernelGroup, copied: Collection[Operation]) -> None:
     taken = dict.fromkeys(v.owner for op in group.ops for v in op.operands)
     copies = {op: op.clone() for op in taken if isinstance(op, Operation) and op in copied}
     ops = dict.fromkeys([*copies.values(), *group.ops])
@@ -413,23 +417,23 @@ class TileFusePass(PassWithFlags):
             if has_one_block(function) and _is_static(function):
                 block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
                 # Neighbours in several parts are no wide access of a GPU.
-                taps = AT_TAPS if gpu else AT_PARTS
+                taps = STENCIL_FUSION if gpu else COPY_FUSION
                 loads, rows = self.loads, self.rows
-                rules = {taps: loads, IN_PARTS: loads, AT_LOADS: loads}
+                rules = {taps: loads, CONCATENATION_FUSION: loads, PRODUCER_INLINING: loads}
                 # Vectors of CPUs lie along rows; on GPUs it has not been measured.
-                rules |= {} if gpu else {ROWS_AT_LOADS: loads}
-                rules |= {OVER_ROWS: rows, COUNTED: rows, BESIDE: self.beside}
+                rules |= {} if gpu else {GATHER_INLINING: loads}
+                rules |= {ROW_FUSION: rows, EXTREMUM_COUNTING: rows, HORIZONTAL_FUSION: self.beside}
                 given = kernels_in(block)
                 fuse(function, [*apart.values()], gpu=gpu)
-                copy_arguments(function)
+                copy_returned_arguments(function)
                 forced = rules, self.again, [*apart.values()]
                 fusion = Fusion(block, machine, *forced, given, explains=self.explain)
                 fusion.run()
-                drop_fills(function.body)
-                separate(block)
+                drop_overwritten_defaults(function.body)
+                duplicate_operands(block)
                 if self.explain:
                     fusion.explain()
-                repeat_results(function, given)
+                duplicate_results(function, given)
 
 
 def _is_static(function: func.FuncOp) -> bool:

@@ -36,10 +36,10 @@ from tiledialect.errors import TileError
 from tiledialect.ir.names import to_hint
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import argument_names, find_function, miscounted, result_names
-from tiledialect.passes.gradient.rules.approximate_division import soften_quotients
+from tiledialect.passes.gradient.rules.approximate_division import approximate_divisions
 from tiledialect.passes.gradient.rules.contractions import contraction_gradient
 from tiledialect.passes.gradient.rules.elementwise import DERIVATIVES, can_flow
-from tiledialect.passes.gradient.rules.shift_invariance import unfelt
+from tiledialect.passes.gradient.rules.shift_invariance import shift_invariant_extrema
 from tiledialect.passes.lift.lift_to_tile import without_patterns
 from tiledialect.passes.normalize.rewrites.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.specialize.tile_specialize import check_cotangent_types, specialize
@@ -99,7 +99,7 @@ def specialize_gradient(
     count = len(function.body.block.args)
     if not gradients:
         return specialize(function, types)
-    surprises = specialize(function, types[:count])
+    warnings = specialize(function, types[:count])
     for step in gradients:
         outputs = result_names(function)
         _apply(function, step, is_last=step is gradients[-1])
@@ -114,7 +114,7 @@ def specialize_gradient(
     if count != len(types):
         names = argument_names(function)
         raise TileError(miscounted("the gradient", names, len(types), names[len(types) :]))
-    return surprises
+    return warnings
 
 
 def cotangent_types(
@@ -204,7 +204,7 @@ def differentiate(
     with_outputs: bool = False,
 ) -> None:
     """Make a function its gradient function, in place; see ``gradient``."""
-    inputs = _chosen_inputs(function, wrt)
+    inputs = _selected_inputs(function, wrt)
     without_patterns(function)
     function.attributes[GRADIENT_OF] = SymbolRefAttr(function.sym_name)
     function.sym_name = StringAttr(name or f"{function.sym_name.data}_gradient")
@@ -230,7 +230,7 @@ def _settle_widths(function: func.FuncOp, added: Sequence[Operation]) -> None:
             returned.operands[k] = cast.result
 
 
-def _chosen_inputs(function: func.FuncOp, wrt: Sequence[str]) -> list[int]:
+def _selected_inputs(function: func.FuncOp, wrt: Sequence[str]) -> list[int]:
     names = argument_names(function)
     for name, argument in zip(names, function.body.block.args, strict=True):
         if not isinstance(argument.type, TensorType | UnrankedTensorType):
@@ -295,7 +295,7 @@ class _Differentiator:
             sources = op.inputs if isinstance(op, CustomGradientOp) else op.operands
             if any(v in self.active for v in sources):
                 self.active.update(r for r in op.results if can_flow(r))
-        self.active -= unfelt(self.active)
+        self.active -= shift_invariant_extrema(self.active)
 
     def _add_cotangents(self, returned: func.ReturnOp) -> tuple[str, ...]:
         """Add an argument for the cotangent of each output; their names."""
@@ -315,7 +315,7 @@ class _Differentiator:
         if cotangent is None or op.results[0] not in self.active:
             return
         if isinstance(op, CustomGradientOp):
-            operands, shares = list(op.inputs), inlined(b, op, cotangent)
+            operands, shares = list(op.inputs), inlined_gradient(b, op, cotangent)
         elif isinstance(op, ContractionOp):
             operands = [*op.inputs, *([op.default] if op.default is not None else [])]
             wanted = [v in self.active for v in operands]
@@ -372,7 +372,7 @@ class _Differentiator:
         function.arg_attrs = ArrayAttr([*argument_attrs, *map(_cotangent, added, outputs_named)])
         function.res_attrs = ArrayAttr([*result_attrs, *map(_cotangent, names, sources)])
         region_dce(function.body)
-        soften_quotients(function, outputs)
+        approximate_divisions(function, outputs)
 
 
 def _may_broadcast(op: ElementwiseOp, operand: SSAValue) -> bool:
@@ -386,7 +386,7 @@ def _cotangent(name: str, of: str) -> DictionaryAttr:
     return DictionaryAttr({NAME: StringAttr(name), COTANGENT_OF: StringAttr(of)})
 
 
-def inlined(b: TensorBuilder, op: CustomGradientOp, g: SSAValue) -> list[SSAValue | None]:
+def inlined_gradient(b: TensorBuilder, op: CustomGradientOp, g: SSAValue) -> list[SSAValue | None]:
     """Cotangents that a custom gradient's body computes from the result's."""
     own, found = tensor_type(op.result).element_type, tensor_type(g).element_type
     if et.any_type not in (own, found) and own != found:

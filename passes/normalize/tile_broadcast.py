@@ -48,7 +48,7 @@ PRODUCTS: dict[Combination, type[ElementwiseOp]] = {
 }
 
 
-def _of_elements(op: ContractionOp) -> list[Operation] | None:
+def _elementwise_product(op: ContractionOp) -> list[Operation] | None:
     """Elementwise ops for a contraction with one product for each element.
 
     One operand has all elements, in their places. Others may be repeated along axes of size 1,
@@ -66,7 +66,7 @@ def _of_elements(op: ContractionOp) -> list[Operation] | None:
     sizes = dict(zip(names, whole, strict=True))
     reads = [[e.variable for e in access.data] for access in op.accesses]
     stretched = [
-        _is_stretched(access.data, value, op.output.data, whole)
+        _is_broadcast(access.data, value, op.output.data, whole)
         for access, value in zip(op.accesses, op.inputs, strict=True)
     ]
     if names not in reads or not all(
@@ -80,7 +80,7 @@ def _of_elements(op: ContractionOp) -> list[Operation] | None:
     inputs = zip(reads, op.inputs, stretched, strict=True)
     for read, value, one in sorted(inputs, key=lambda r: r[0] != names):
         if read != names and not one:
-            made.append(_spread(value, read, names, whole))
+            made.append(_repeated(value, read, names, whole))
             (value,) = made[-1].results
         operands.append(value)
     result = operands[0]
@@ -93,7 +93,7 @@ def _of_elements(op: ContractionOp) -> list[Operation] | None:
     return made
 
 
-def _spread(
+def _repeated(
     value: SSAValue, read: Sequence[str | None], names: Sequence[str | None], whole: tuple[int, ...]
 ) -> ContractionOp:
     """Tensor with the axes that are read, repeated along all others."""
@@ -105,7 +105,7 @@ def _spread(
     )
 
 
-def _is_stretched(
+def _is_broadcast(
     access: Sequence[IndexExpr], value: SSAValue, output: Sequence[IndexExpr], whole: Sequence[int]
 ) -> bool:
     """Whether an access broadcasts a tensor that has all axes, some of them of size 1."""
@@ -125,7 +125,7 @@ def _are_places(
     return along and all(sizes[name] == n for name, n in zip(read, shape, strict=True))
 
 
-def _row_of(op: ContractionOp) -> ReshapeOp | None:
+def _reshaped_input(op: ContractionOp) -> ReshapeOp | None:
     """Input of the function that a contraction repeats along other axes, reshaped to have these.
 
     The added axes have size 1. Computed tensors keep their axes, as a reshape would separate them
@@ -138,7 +138,7 @@ def _row_of(op: ContractionOp) -> ReshapeOp | None:
     names = [e.variable for e in op.output.data]
     if tensor_type(source).element_type != tensor_type(op.result).element_type:
         return None
-    if None in names or len(set(names)) != len(names) or not _is_given(source):
+    if None in names or len(set(names)) != len(names) or not _is_function_input(source):
         return None
     sizes = dict(zip(names, whole, strict=True))
     read = [e.variable for e in access.data]
@@ -149,11 +149,11 @@ def _row_of(op: ContractionOp) -> ReshapeOp | None:
     return ReshapeOp.of(source, [sizes[n] if n in read else 1 for n in names])
 
 
-def _is_given(value: SSAValue) -> bool:
+def _is_function_input(value: SSAValue) -> bool:
     return isinstance(before_reshapes(value), BlockArgument)
 
 
-def _give(value: SSAValue, source: SSAValue) -> None:
+def _broadcast_source(value: SSAValue, source: SSAValue) -> None:
     """Let the users of a repeated value take its source, where they broadcast it."""
     made: list[tuple[ElementwiseOp, ElementwiseOp]] = []
     # A long chain would be too deep a recursion.
@@ -196,12 +196,12 @@ def _computed_before(op: ElementwiseOp, index: int, source: SSAValue) -> Element
     return first
 
 
-def _take_elements(function: func.FuncOp) -> None:
+def _replace_elementwise_products(function: func.FuncOp) -> None:
     """Replace elementwise products by elementwise ops."""
     found = False
     for contraction in ops_of(function, ContractionOp):
         within = isinstance(contraction.parent_op(), KernelOp)
-        if not within and (made := _of_elements(contraction)) is not None:
+        if not within and (made := _elementwise_product(contraction)) is not None:
             Rewriter.replace_op(contraction, made, made[-1].results)
             found = True
     if found:
@@ -225,17 +225,17 @@ class TileBroadcastPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Let users broadcast the repeated tensors."""
         for function in ops_of(op, func.FuncOp):
-            _take_elements(function)
+            _replace_elementwise_products(function)
         for contraction in ops_of(op, ContractionOp):
             kernel = contraction.parent_op()
             if isinstance(kernel, KernelOp) and kernel.schedule is not None:
                 # The schedule may stage the repeated tensor.
                 continue
             if repeats(contraction):
-                _give(contraction.result, contraction.inputs[0])
-            elif (row := _row_of(contraction)) is not None:
+                _broadcast_source(contraction.result, contraction.inputs[0])
+            elif (row := _reshaped_input(contraction)) is not None:
                 Rewriter.insert_op(row, InsertPoint.before(contraction))
-                _give(contraction.result, row.result)
+                _broadcast_source(contraction.result, row.result)
                 if not row.result.uses:
                     Rewriter.erase_op(row)
             else:

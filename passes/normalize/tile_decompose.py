@@ -29,7 +29,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr
 
-MOST_OPS = 100
+MAX_OPS = 100
 """Maximum ops of the search for an argument as large as their result."""
 
 
@@ -40,7 +40,7 @@ def _argument_of(vector: SSAValue, length: int) -> SSAValue:
     """
     found = [vector]
     # Operands are appended behind their users.
-    for value in islice(found, MOST_OPS):
+    for value in islice(found, MAX_OPS):
         if isinstance(value.owner, Operation):
             found += [v for v in value.owner.operands if v not in found]
         elif isinstance(value.type, TensorType) and _size(value.type) == length:
@@ -71,7 +71,7 @@ class DecomposeScatter(RewritePattern):
         points = [IndexExpr.of(f"i{k}") for k in range(len(indices))]
         rest = [IndexExpr.of(f"r{k}") for k in range(len(shape) - 1)]
         place = IndexExpr.of("v")
-        cast, named = _named(op)
+        cast, named = _row_numbers(op)
         made, column = _column(op, like)
         rows = IndexOp.along(column, 0)
         rows.result.name_hint = "rows"
@@ -94,7 +94,7 @@ class DecomposeScatter(RewritePattern):
         rewriter.replace(op, new)
 
 
-def _named(op: ScatterOp) -> tuple[list[Operation], SSAValue]:
+def _row_numbers(op: ScatterOp) -> tuple[list[Operation], SSAValue]:
     """Rows that updates go to, as integers, and the ops for them."""
     if isinstance(tensor_type(op.indices).element_type, IntegerType):
         return [], op.indices

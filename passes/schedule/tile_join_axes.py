@@ -27,16 +27,16 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
-from tiledialect.passes.schedule.rewrites.collapsed_reads import read_rows
-from tiledialect.passes.views.concatenation import completing
+from tiledialect.passes.schedule.rewrites.collapsed_reads import collapse_reads
+from tiledialect.passes.views.concatenation import completing_kernels
 from tiledialect.schedule.cost.device import Device, Kind, device_of
 from tiledialect.schedule.search.candidates.memory import ACCESS
 
-SHORT = 8
+MIN_ROW_VECTORS = 8
 """Number of vectors of a row below which its remainder and the loop's start cost too much."""
-SHORT_ON_GPU = 8
+MIN_AXIS_ON_GPU = 8
 """Minimum size of an axis for a tile of a work-item on a GPU."""
-SHORT_ROW_ON_GPU = 128
+MIN_ROW_ON_GPU = 128
 """Minimum size of a product's rows for a tile of a work-group."""
 
 
@@ -64,12 +64,12 @@ def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
     try:
         new.verify()
     except VerifyException:
-        _forget(new)
+        _erase(new)
         return None
     return new
 
 
-def _forget(kernel: KernelOp) -> None:
+def _erase(kernel: KernelOp) -> None:
     """Erase a kernel that is in no block, and the reshapes that were made for it."""
     made = [v.owner for v in kernel.inputs if isinstance(v.owner, ReshapeOp) and not v.owner.parent]
     kernel.erase()
@@ -92,7 +92,7 @@ def _values(block: Block) -> list[SSAValue]:
     return [*block.args, *(v for op in block.ops for v in op.results)]
 
 
-def put(new: KernelOp, kernel: KernelOp) -> None:
+def replace_kernel(new: KernelOp, kernel: KernelOp) -> None:
     """Replace a kernel by one of fewer axes, with reshapes around it."""
     before = [v.owner for v in new.inputs if isinstance(v.owner, ReshapeOp) and not v.owner.parent]
     after: list[Operation] = []
@@ -144,14 +144,14 @@ class TileJoinAxesPass(ModulePass):
         texts = {kernel: given[name] for kernel, name in names.items() if name in given}
         done: set[KernelOp] = set()
         for kernel in names:
-            parts = completing(kernel)
+            parts = completing_kernels(kernel)
             if done.isdisjoint(parts) and all(part.schedule is None for part in parts):
                 self._join(parts, device, [texts.get(part) for part in parts])
             done.update(parts)
         if device.kind is Kind.CPU:
             for name, kernel in named_kernels(op).items():
                 if kernel.schedule is None:
-                    read_rows(kernel, _ordered(given.get(name), kernel))
+                    collapse_reads(kernel, _ordered(given.get(name), kernel))
 
     def _join(
         self, kernels: Sequence[KernelOp], device: Device, given: Sequence[str | None]
@@ -167,10 +167,10 @@ class TileJoinAxesPass(ModulePass):
                 new += [] if made is None else [made]
             if len(new) < len(kernels) or len({tuple(k.result_types) for k in new}) > 1:
                 for made in new:
-                    _forget(made)
+                    _erase(made)
                 return
             for kernel, made in zip(kernels, new, strict=True):
-                put(made, kernel)
+                replace_kernel(made, kernel)
             kernels = new
 
 
@@ -180,9 +180,9 @@ def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
     if device.kind is Kind.CPU or op is None:
         least = _least_row(kernel, device)
         return lambda _: least
-    row = SHORT_ROW_ON_GPU if len(op.inputs) > 1 else device.sub_group_size
+    row = MIN_ROW_ON_GPU if len(op.inputs) > 1 else device.sub_group_size
     fastest = op.output.data[-1].names if op.output.data else ()
-    return lambda name: row if name in fastest else SHORT_ON_GPU
+    return lambda name: row if name in fastest else MIN_AXIS_ON_GPU
 
 
 def _least_row(kernel: KernelOp, device: Device) -> int:
@@ -191,7 +191,7 @@ def _least_row(kernel: KernelOp, device: Device) -> int:
     Summed axes of rows are one axis there, of which work-items have equal parts.
     """
     if device.kind is Kind.CPU:
-        return SHORT * device.native_vector_width
+        return MIN_ROW_VECTORS * device.native_vector_width
     if kernel.axes is not None:
         last = [*kernel.axes.ranges][-1]
         return kernel.axes.ranges[last].extent + 1 if last in kernel.reduced else 0

@@ -21,11 +21,11 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.structural_hash import likeness
 from tiledialect.ir.target_spec import entries, precision_of
-from tiledialect.passes.diagnostics.long_kernels import endless
-from tiledialect.passes.diagnostics.schedule_explanation import GIVEN, described_device, explained
+from tiledialect.passes.diagnostics.long_kernels import long_kernel_warnings
+from tiledialect.passes.diagnostics.schedule_explanation import GIVEN, described_device, explanation
 from tiledialect.passes.diagnostics.value_warnings import keep_warnings
 from tiledialect.passes.fuse.kernel_fusion import notes_of
-from tiledialect.passes.schedule.rewrites.layout_copies import stage_in_global
+from tiledialect.passes.schedule.rewrites.layout_copies import insert_layout_copies
 from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import Device, Kind, device_of
 from tiledialect.schedule.cost.estimate import cost
@@ -45,13 +45,13 @@ from tiledialect.schedule.search.choice import (
 )
 from tiledialect.schedule.search.tensor_cores import PRECISIONS, tensor_core_schedule
 
-ANOTHER = (
+SCHEDULE_ADVICE = (
     'to take another: tile-loop-tiling{schedules="NAME: <…>"}, '
     'or f.with_schedules({"NAME": "<…>"}) in Python'
 )
-FUSED = 'to fuse otherwise: tile-fuse{apart=NAME}, or f.with_fusion(apart="NAME") in Python'
+FUSION_ADVICE = 'to fuse otherwise: tile-fuse{apart=NAME}, or f.with_fusion(apart="NAME") in Python'
 """Advice to users on other choices."""
-FOR_A_DEVICE = (
+DEVICE_ADVICE = (
     "to have schedules chosen for a device: tile-opt --device ID, or a dlti.target_system_spec "
     "on the module; f.explanation(…) in Python and tile-run --explain say it for theirs"
 )
@@ -80,11 +80,11 @@ def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
     return scan_schedule(shape, device.kind is Kind.GPU, most)
 
 
-ONLY = ("scan", "scatter")
+SINGLE_FAMILIES = ("scan", "scatter")
 """Families without alternatives."""
 
 
-def unweighed_for(kernel: KernelOp, facts: Facts, device: Device) -> Candidate | None:
+def fixed_candidate(kernel: KernelOp, facts: Facts, device: Device) -> Candidate | None:
     """Schedule that a kernel has by its kind, whatever the cost model estimates for others."""
     if kernel.scan is not None:
         family, schedule = "scan", scan_schedule_of(kernel.scan, device)
@@ -102,11 +102,11 @@ def unweighed_for(kernel: KernelOp, facts: Facts, device: Device) -> Candidate |
     return Candidate(family, schedule, cost(Model(facts, schedule, device)))
 
 
-def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
+def weighed_candidates(kernel: KernelOp, device: Device) -> list[Candidate]:
     """Candidates for a kernel, the best first; the default is one of them, or the only one."""
     facts = kernel_facts(kernel, device)
-    first = unweighed_for(kernel, facts, device)
-    if first is not None and first.family in ONLY:
+    first = fixed_candidate(kernel, facts, device)
+    if first is not None and first.family in SINGLE_FAMILIES:
         return [first]
     found = sorted(
         (*ranked(facts, device), default(facts, device)),
@@ -121,14 +121,14 @@ def weighed_for(kernel: KernelOp, device: Device) -> list[Candidate]:
 def choose(kernel: KernelOp, device: Device) -> None:
     """Give a kernel the best schedule that it can run."""
     facts = kernel_facts(kernel, device)
-    first = unweighed_for(kernel, facts, device) or best_or_default(facts, device)
+    first = fixed_candidate(kernel, facts, device) or best_or_default(facts, device)
     if not _runs(kernel, first):
-        explained_choice(kernel, device)
+        weighed_choice(kernel, device)
 
 
-def explained_choice(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
+def weighed_choice(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
     """Candidates weighed for a kernel, the best first; the kernel gets the best that it can run."""
-    weighed = weighed_for(kernel, device)
+    weighed = weighed_candidates(kernel, device)
     while not _runs(kernel, weighed[0]) and len(weighed) > 1:
         weighed.pop(0)
     return tuple(weighed)
@@ -139,9 +139,9 @@ def weighed_given(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
     one.
     """
     given = kernel.schedule
-    others = explained_choice(kernel, device)
+    others = weighed_choice(kernel, device)
     kernel.schedule = given
-    if given is None or others[0].family in ONLY:
+    if given is None or others[0].family in SINGLE_FAMILIES:
         return ()
     estimate = estimated(modelled(kernel_facts(kernel, device), given.data, device))
     return Candidate(GIVEN, given.data, estimate), *others
@@ -149,7 +149,7 @@ def weighed_given(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
 
 def runnable(kernel: KernelOp, device: Device) -> Iterator[ScheduleAttr]:
     """Schedules that a kernel can run, the best first."""
-    for candidate in weighed_for(kernel, device):
+    for candidate in weighed_candidates(kernel, device):
         if _runs(kernel, candidate):
             yield ScheduleAttr(candidate.schedule)
 
@@ -164,13 +164,13 @@ def _runs(kernel: KernelOp, candidate: Candidate) -> bool:
     return True
 
 
-def _in_frame(reasons: Sequence[str], op: ModuleOp) -> list[str]:
+def _with_advice(reasons: Sequence[str], op: ModuleOp) -> list[str]:
     """Explanations of kernels' schedules, with the lines common to all."""
     device = device_of(op)
     head = [described_device(device)] if device is not None else []
-    tail = [FOR_A_DEVICE] if entries(op) is None else []
+    tail = [DEVICE_ADVICE] if entries(op) is None else []
     notes = any(notes_of(kernel) for kernel in ops_of(op, KernelOp))
-    return [*head, *reasons, *([FUSED] if notes else []), *tail, ANOTHER]
+    return [*head, *reasons, *([FUSION_ADVICE] if notes else []), *tail, SCHEDULE_ADVICE]
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class TileLoopTilingPass(PassWithFlags):
         reasons = self.schedule(op)
         for reason in reasons or ([NO_KERNELS] if self.explain else []):
             print(reason, file=sys.stderr)
-        keep_warnings(op, endless(op))
+        keep_warnings(op, long_kernel_warnings(op))
 
     def schedule(self, op: ModuleOp) -> list[str]:
         """Schedule every kernel; with `explain`, the reason for each schedule."""
@@ -210,10 +210,10 @@ class TileLoopTilingPass(PassWithFlags):
         kernels = named_kernels(op)
         reasons = self._choose(kernels, op)
         # Chosen schedules need kernels for their copies, too.
-        stage_in_global(op)
+        insert_layout_copies(op)
         copies = {n: k for n, k in named_kernels(op).items() if n not in kernels}
         reasons += self._choose(copies, op)
-        return _in_frame(reasons, op) if self.explain and reasons else []
+        return _with_advice(reasons, op) if self.explain and reasons else []
 
     def _choose(self, kernels: Mapping[str, KernelOp], op: ModuleOp) -> list[str]:
         """Schedule some kernels; with `explain`, the reasons."""
@@ -224,7 +224,7 @@ class TileLoopTilingPass(PassWithFlags):
                 weighed = weighed_given(kernel, device) if device and self.explain else ()
                 why = f"{name}: its schedule is given"
                 if device is not None and weighed:
-                    why = explained(name, kernel, kernel_facts(kernel, device), device, weighed)
+                    why = explanation(name, kernel, kernel_facts(kernel, device), device, weighed)
                 reasons.append(why)
             elif device is None:
                 kernel.schedule = default_schedule(kernel, self.local_size)
@@ -233,9 +233,9 @@ class TileLoopTilingPass(PassWithFlags):
                 )
                 reasons.append(f"{name}: a work-item for each element, as {why}")
             elif self.explain:
-                weighed = explained_choice(kernel, device)
+                weighed = weighed_choice(kernel, device)
                 facts = kernel_facts(kernel, device)
-                reasons.append(explained(name, kernel, facts, device, weighed))
+                reasons.append(explanation(name, kernel, facts, device, weighed))
             elif (key := likeness(kernel)) in chosen:
                 kernel.schedule = chosen[key]
             else:
@@ -248,6 +248,6 @@ class TileLoopTilingPass(PassWithFlags):
         given = {n: text for texts in self.schedules for n, text in read_schedules(texts).items()}
         kernels = named_kernels(op)
         set_schedules(op, {n: text for n, text in given.items() if n in kernels})
-        stage_in_global(op)
+        insert_layout_copies(op)
         # The other schedules are for the copies, which exist now.
         set_schedules(op, {n: text for n, text in given.items() if n not in kernels})

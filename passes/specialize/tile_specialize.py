@@ -62,19 +62,19 @@ from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
 from tiledialect.passes.diagnostics.access_warnings import (
     AxisNames,
     axis_names,
+    empty_contraction,
     header_names,
-    lands_nowhere,
-    partly_read,
-    taken_outside,
+    out_of_range_places,
+    partial_read,
 )
-from tiledialect.passes.diagnostics.value_names import size_told
+from tiledialect.passes.diagnostics.value_names import described_size
 from tiledialect.passes.diagnostics.value_warnings import (
-    cut_off_mean,
-    never_whole,
-    sum_that_wraps,
-    terms_of,
+    fractional_access,
+    term_count,
+    truncated_mean,
     vanishing_quotient,
     warn,
+    wrapping_sum,
 )
 from tiledialect.passes.specialize.types.float_widths import RealWidths
 from tiledialect.passes.specialize.types.integer_ranges import IntegerRanges
@@ -103,7 +103,7 @@ def _specialize(
     returned = widths.returned
     _cast_cotangents(function, returned)
     function.properties["function_type"] = FunctionType.from_lists(types, returned.operand_types)
-    return (*specializer.surprises, *widths.surprises())
+    return (*specializer.warnings, *widths.warnings())
 
 
 def real_widths(
@@ -239,7 +239,7 @@ class _Specializer:
     """Visitor of a function's ops in order, with the sizes known so far."""
 
     sizes: dict[SSAValue, int]
-    surprises: dict[str, None]
+    warnings: dict[str, None]
     """Warnings, each once, in order."""
     axes: dict[SSAValue, AxisNames]
     """Names of the dimensions of tensors in the program."""
@@ -336,14 +336,16 @@ class _Specializer:
             raise TileError.at(
                 op,
                 f"axis {axis} of {name_of(op.result)} gets the size {shape[axis]}, "
-                f"which is {size_told(size)}",
+                f"which is {described_size(size)}",
             )
         return shape
 
     def substitute(self, op: ContractionOp) -> None:
         """Bind the sizes of a contraction, and note warnings."""
         names, new = axis_names(op, self.axes), self.contraction(op)
-        self.note(never_whole(new) or lands_nowhere(new, op) or partly_read(new, self.axes))
+        self.note(
+            fractional_access(new) or empty_contraction(new, op) or partial_read(new, self.axes)
+        )
         self.replace(op, new)
         self.axes[new.result] = names
 
@@ -383,13 +385,13 @@ class _Specializer:
 
     def note_sum(self, op: TileOp) -> None:
         """Note a sum of integers, and a warning if it wraps."""
-        self.note(sum_that_wraps(op))
+        self.note(wrapping_sum(op))
         if not et.may_be_float(tensor_type(op.results[0]).element_type):
-            self.terms[op.results[0]] = terms_of(op)
+            self.terms[op.results[0]] = term_count(op)
 
-    def note(self, surprise: str | None) -> None:
-        if surprise is not None:
-            self.surprises[surprise] = None
+    def note(self, warning: str | None) -> None:
+        if warning is not None:
+            self.warnings[warning] = None
 
     def infer(self, op: TileOp) -> None:
         """Give the result its type; results without a width of their own become constants."""
@@ -405,9 +407,9 @@ class _Specializer:
         self.note_sum(op)
         self.axes[result] = axis_names(op, self.axes)
         if isinstance(op, DivOp):
-            self.note(cut_off_mean(op, self.terms))
+            self.note(truncated_mean(op, self.terms))
         elif isinstance(op, GatherOp | ScatterOp):
-            self.note(taken_outside(op))
+            self.note(out_of_range_places(op))
         if isinstance(op, ElementwiseOp) and et.is_weak(inferred.element_type):
             folded = fold_elementwise(op)
             assert folded is not None, "weak values are constants"

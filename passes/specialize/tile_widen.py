@@ -31,7 +31,7 @@ from tiledialect.ir.target_spec import precision_of
 F32 = et.CONCRETE["f32"]
 EXTREMES = (Aggregation.max, Aggregation.min)
 
-LOOKED_AT: dict[type[Operation], tuple[int, ...]] = {
+SHAPE_ONLY: dict[type[Operation], tuple[int, ...]] = {
     SumToOp: (1,),
     ScatterOp: (2,),
     IndexOp: (0,),
@@ -99,7 +99,7 @@ class _Widener:
                 # Differentiation is over.
                 self.replace(op, op.value)
             case func.ReturnOp():
-                self.give_back(op)
+                self.round_results(op)
             case CastOp():
                 # A cast in the program rounds.
                 pass
@@ -114,7 +114,7 @@ class _Widener:
 
     def widen(self, op: Operation) -> None:
         """Let an op take and return numbers of 32 bits."""
-        shapes = LOOKED_AT.get(type(op), ())
+        shapes = SHAPE_ONLY.get(type(op), ())
         if not isinstance(op, ConstantOp):
             op.operands = [v if k in shapes else self.wide(v) for k, v in enumerate(op.operands)]
         self.widened(op)
@@ -145,7 +145,7 @@ class _Widener:
         op.operands = [*inputs, *rest]
         self.widened(op)
 
-    def give_back(self, op: func.ReturnOp) -> None:
+    def round_results(self, op: func.ReturnOp) -> None:
         """Round the returned values."""
         for k, value in enumerate(op.operands):
             if value in self.types:

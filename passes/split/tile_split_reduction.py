@@ -18,8 +18,8 @@ from tiledialect.errors import TileError
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
-from tiledialect.passes.diagnostics.value_names import told
-from tiledialect.passes.split.rewrites.reduction_split import Split, why_not_split
+from tiledialect.passes.diagnostics.value_names import described
+from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.passes.split.rewrites.split_choice import (
     GAIN,
     Weighed,
@@ -67,7 +67,7 @@ class TileSplitReductionPass(PassWithFlags):
         if self.parts is None or self.parts < 2:
             raise TileError(f"`parts` must be at least 2, got {self.parts or 0}")
         for contraction in self._named(op, self.index):
-            made = Split(contraction, self.index, self.parts).ops()
+            made = ReductionSplit(contraction, self.index, self.parts).ops()
             Rewriter.replace_op(contraction, made, [made[-1].results[0]])
 
     def choose(self, module: ModuleOp) -> list[str]:
@@ -92,7 +92,7 @@ class TileSplitReductionPass(PassWithFlags):
             else:
                 found = weighed_splits(op, device, precision_of(module))
             if self.explain:
-                reasons.append(f"{told(op.result)}: {_explained(found)}")
+                reasons.append(f"{described(op.result)}: {_explained(found)}")
             if isinstance(found, Weighed) and found.ops:
                 Rewriter.replace_op(op, found.ops, [found.ops[-1].results[0]])
         return reasons
@@ -101,7 +101,7 @@ class TileSplitReductionPass(PassWithFlags):
         """Contractions to split at an index."""
         ops = ops_of(module, ContractionOp)
         if self.contraction is None:
-            found = [op for op in ops if why_not_split(op, index) is None]
+            found = [op for op in ops if split_obstacle(op, index) is None]
             if not found:
                 raise TileError(f"no contraction that can be split sums over {index}")
             return found
@@ -111,7 +111,7 @@ class TileSplitReductionPass(PassWithFlags):
             known = ", ".join(dict.fromkeys(name_of(op.result) for op in ops)) or "none"
             raise TileError(f"there is no contraction {name}; there is {known}")
         for op in found:
-            if (reason := why_not_split(op, index)) is not None:
+            if (reason := split_obstacle(op, index)) is not None:
                 raise TileError.at(op, f"{name_of(op.result)} cannot be split: {reason}")
         return found
 
@@ -130,8 +130,8 @@ def _explained(found: Weighed | str) -> str:
     """Explanation of the alternatives weighed for a contraction, for the user."""
     if isinstance(found, str):
         return f"not split into partial results, as {found}"
-    if found.why:
-        return f"split into partial results, as {found.why}"
+    if found.reason:
+        return f"split into partial results, as {found.reason}"
     done, which = ("split", "a") if found.ops else ("not split", "no")
     gain = f"takes less than {GAIN:.0%} of the time of the whole"
     return f"{done} into partial results, as {which} split {gain}\n{found}"

@@ -16,10 +16,10 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import precision_of
-from tiledialect.passes.split.rewrites.partial_merge import Chosen
+from tiledialect.passes.split.rewrites.partial_merge import Selected
 from tiledialect.passes.split.rewrites.split_choice import results_with, weighed_splits
 from tiledialect.passes.split.rewrites.split_row_reductions import (
-    Group,
+    RowAggregates,
     group_of,
     sources_of,
     split_rows,
@@ -27,13 +27,13 @@ from tiledialect.passes.split.rewrites.split_row_reductions import (
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device, Kind, device_of
 
-LONGEST = 1 << 14
+MAX_PART = 1 << 14
 """Maximum elements of parts, if there are divisors for that: work-groups keep them."""
-WAVES = 8
+PARTS_PER_UNIT = 8
 """Minimum parts for each unit, which it computes at the same time or interleaved."""
-MANY = 4
+MAX_EXCESS = 4
 """Multiple of the needed parts that is taken if sums alone would be split into them."""
-FAR = 4
+MAX_DISTANCE = 4
 """Multiple of the wanted number of parts, or half, beyond which no number is taken."""
 
 
@@ -78,7 +78,7 @@ class TileSplitRowsPass(ModulePass):
                 split_rows(group, *place)
 
     def _place(
-        self, group: Group, leader: ContractionOp, device: Device | None, module: ModuleOp
+        self, group: RowAggregates, leader: ContractionOp, device: Device | None, module: ModuleOp
     ) -> tuple[int, int] | None:
         """Axis at which to split rows, and the number of parts."""
         rows = group.rows
@@ -87,23 +87,24 @@ class TileSplitRowsPass(ModulePass):
             return next(((a, self.parts) for a in fit), None)
         assert device is not None
         if device.kind is Kind.CPU:
-            wanted = _as_split(leader, device, precision_of(module))
-            return _near(group, *wanted, device) if wanted is not None else None
+            wanted = _model_split(leader, device, precision_of(module))
+            return _cached_split(group, *wanted, device) if wanted is not None else None
         if group.is_kept(device):
             return None
-        wanted = _as_split(leader, device, precision_of(module))
+        wanted = _model_split(leader, device, precision_of(module))
         if wanted is None:
-            wanted = _as_too_long(group, leader, device)
+            wanted = _long_row_split(group, leader, device)
         if wanted is None:
             return None
         axis, parts = wanted
         least = max(
-            ceil_div(WAVES * device.compute_units, rows.count), ceil_div(rows.length, LONGEST)
+            ceil_div(PARTS_PER_UNIT * device.compute_units, rows.count),
+            ceil_div(rows.length, MAX_PART),
         )
-        return _divisor(rows.shape[axis], max(least, min(parts, MANY * least)), axis)
+        return _divisor(rows.shape[axis], max(least, min(parts, MAX_EXCESS * least)), axis)
 
 
-def _as_split(leader: ContractionOp, device: Device, precision: str) -> tuple[int, int] | None:
+def _model_split(leader: ContractionOp, device: Device, precision: str) -> tuple[int, int] | None:
     """Axis and number of parts at which the cost model splits a sum, if it does."""
     found = weighed_splits(leader, device, precision)
     if isinstance(found, str) or not found.ops:
@@ -117,7 +118,9 @@ def _as_split(leader: ContractionOp, device: Device, precision: str) -> tuple[in
     return names.index(split.index), split.parts
 
 
-def _near(group: Group, axis: int, parts: int, device: Device) -> tuple[int, int] | None:
+def _cached_split(
+    group: RowAggregates, axis: int, parts: int, device: Device
+) -> tuple[int, int] | None:
     """Axis, and the parts of rows with which a core's second cache holds the reads of one part.
 
     A part is read once for the means or maxima, and once for the aggregates that need them.
@@ -128,22 +131,24 @@ def _near(group: Group, axis: int, parts: int, device: Device) -> tuple[int, int
     return _divisor(group.rows.shape[axis], max(parts, fit), axis)
 
 
-def _as_too_long(group: Group, leader: ContractionOp, device: Device) -> tuple[int, int] | None:
+def _long_row_split(
+    group: RowAggregates, leader: ContractionOp, device: Device
+) -> tuple[int, int] | None:
     """The same where rows would be read from memory once more for selections by comparison."""
     rows = group.rows
     row = rows.length * element_bytes(tensor_type(leader.inputs[0]).element_type)
     is_long = rows.length > device.registers_unit
     is_far = row * device.compute_units > device.cache_sizes[-1]
-    is_read_again = any(isinstance(known, Chosen) for known in group.found.values())
+    is_read_again = any(isinstance(known, Selected) for known in group.found.values())
     is_many = device.is_busy_with(rows.count)
     if not (is_long and is_far and is_read_again and is_many):
         return None
     axis = max(rows.summed, key=lambda k: rows.shape[k])
-    return axis, ceil_div(rows.length, LONGEST)
+    return axis, ceil_div(rows.length, MAX_PART)
 
 
 def _divisor(extent: int, wanted: int, axis: int) -> tuple[int, int] | None:
     """Axis, and a number of parts near the wanted one that divides its size."""
-    near = range(max(2, ceil_div(wanted, 2)), min(extent, FAR * wanted) + 1)
+    near = range(max(2, ceil_div(wanted, 2)), min(extent, MAX_DISTANCE * wanted) + 1)
     fit = [(abs(log(n / wanted)), n) for n in near if extent % n == 0]
     return (axis, min(fit)[1]) if fit else None

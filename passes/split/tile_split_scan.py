@@ -26,10 +26,10 @@ from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.views.initial_values import filled
 from tiledialect.rounding import ceil_div
 
-LEAST_BLOCK = 4096
-MOST_BLOCKS = 4096
+MIN_BLOCK = 4096
+MAX_BLOCKS = 4096
 """Maximum number of blocks: few work-items scan the blocks' aggregates."""
-ROWS_OF_UNIT = {False: 4, True: 2}
+ROWS_PER_UNIT = {False: 4, True: 2}
 """Rows that a compute unit, of a CPU or a GPU, needs to be busy."""
 
 
@@ -37,9 +37,9 @@ def block_for(op: ScanOp, units: int, gpu: bool) -> int | None:
     """Length of the blocks of a scan on a device; None if it is best as it is."""
     shape = shape_of(tensor_type(op.result)) or ()
     rows = prod(size for axis, size in enumerate(shape) if axis != op.along)
-    if rows >= ROWS_OF_UNIT[gpu] * units or op.size < 4 * LEAST_BLOCK:
+    if rows >= ROWS_PER_UNIT[gpu] * units or op.size < 4 * MIN_BLOCK:
         return None
-    return max(LEAST_BLOCK, 1 << (ceil_div(op.size, MOST_BLOCKS) - 1).bit_length())
+    return max(MIN_BLOCK, 1 << (ceil_div(op.size, MAX_BLOCKS) - 1).bit_length())
 
 
 class SplitScan:

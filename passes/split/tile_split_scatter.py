@@ -26,18 +26,18 @@ from tiledialect.schedule.cost.device import Device, Kind, device_of
 from tiledialect.schedule.loops import PARALLEL, Role
 from tiledialect.schedule.scatters import row_index, scatter_schedule
 
-LEAST_INDICES = {Kind.CPU: 1 << 8, Kind.GPU: 1 << 12}
+MIN_INDICES = {Kind.CPU: 1 << 8, Kind.GPU: 1 << 12}
 """Minimum indices of a part: on GPUs fewer are one block, which a group's work-items search at
 once.
 """
-TESTED, TAKEN = 2.5, 0.6
+TEST_NANOSECONDS, TAKE_NANOSECONDS = 2.5, 0.6
 """Nanoseconds of a core for an index that may be another group's, and for one of its own. On Zen 5
 the former took 4.5 where the owner of an index is unpredictable; where indices are sorted, it must
 be less.
 """
-SEARCHED = 400.0
+SEARCH_RATE = 400.0
 """Indices that all groups of a GPU search in a nanosecond."""
-ADDED = 1000.0
+ADD_NANOSECONDS = 1000.0
 """Nanoseconds to load a value and to add it to a row, one after the other."""
 MOVES = 3
 """Number of moves of a part's results: initialised with 0, added to, and summed."""
@@ -62,12 +62,15 @@ def parts_for(op: ScatterOp, device: Device) -> int:
         summed = parts * moved / device.bandwidth + 1e3 * device.launch if parts > 1 else 0.0
         if device.kind is Kind.CPU:
             waves = ceil_div(groups, device.compute_units)
-            return waves * indices / parts * (TESTED if slabs > 1 else TAKEN) + summed
-        searched = groups * indices / parts / SEARCHED
-        added = indices / (parts * slabs) * ADDED
+            return (
+                waves * indices / parts * (TEST_NANOSECONDS if slabs > 1 else TAKE_NANOSECONDS)
+                + summed
+            )
+        searched = groups * indices / parts / SEARCH_RATE
+        added = indices / (parts * slabs) * ADD_NANOSECONDS
         return searched + added + summed
 
-    most = max(1, indices // LEAST_INDICES[device.kind])
+    most = max(1, indices // MIN_INDICES[device.kind])
     return min((1 << k for k in range(most.bit_length())), key=nanoseconds)
 
 
@@ -116,7 +119,7 @@ class TileSplitScatterPass(ModulePass):
             if kept or isinstance(scatter.parent_op(), KernelOp):
                 continue
             parts = self.parts or 1
-            if self.parts is None and device is not None and device.kind in LEAST_INDICES:
+            if self.parts is None and device is not None and device.kind in MIN_INDICES:
                 parts = parts_for(scatter, device)
             if parts > 1:
                 made = split(scatter, parts)

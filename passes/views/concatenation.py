@@ -38,13 +38,13 @@ def is_written_over(op: ContractionOp) -> bool:
     return is_made and not (goes_on and output_box(op.space()) is not None)
 
 
-def add_beside(block: Block) -> None:
+def merge_added_parts(block: Block) -> None:
     """Let a part that is added to others write in place where these are 0."""
     for op in list(block.ops):
         if not isinstance(op, AddOp):
             continue
         for base, part in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            if (added := _beside(base, part, op)) is not None:
+            if (added := _merged_part(base, part, op)) is not None:
                 for written in (*_parts(base), added):
                     # Each sum has one term.
                     written.aggregation = AggregationAttr(Aggregation.assign)
@@ -56,7 +56,7 @@ def add_beside(block: Block) -> None:
                 break
 
 
-def _beside(base: SSAValue, part: SSAValue, op: AddOp) -> ContractionOp | None:
+def _merged_part(base: SSAValue, part: SSAValue, op: AddOp) -> ContractionOp | None:
     """Contraction of a part, if writing the part over the base gives the sum."""
     made = part.owner
     if not isinstance(made, ContractionOp) or made.default is not None or base is part:
@@ -80,7 +80,7 @@ def is_completed(op: ContractionOp) -> bool:
     return sum(map(_count, parts)) == size and all(_fills(p) for p in parts)
 
 
-def completing(kernel: KernelOp) -> list[KernelOp]:
+def completing_kernels(kernel: KernelOp) -> list[KernelOp]:
     """A kernel, and the kernels that write the elements its contraction leaves unwritten, if they
     do.
     """
@@ -94,12 +94,12 @@ def completing(kernel: KernelOp) -> list[KernelOp]:
 def _with_later(op: ContractionOp) -> list[ContractionOp]:
     """A contraction, and the contractions that write over its result one after the other."""
     parts = [op]
-    while (user := _goes_on(parts[-1])) is not None:
+    while (user := _continuation(parts[-1])) is not None:
         parts.append(user)
     return parts
 
 
-def _goes_on(op: ContractionOp) -> ContractionOp | None:
+def _continuation(op: ContractionOp) -> ContractionOp | None:
     """Contraction, maybe in a kernel of its own, that alone takes a result, as its default."""
     result = op.result
     if _is_alone(op) and isinstance(kernel := op.parent_op(), KernelOp):

@@ -15,7 +15,7 @@ from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.views.initial_values import filled
 
 
-def choose_diagonals(block: Block) -> None:
+def select_diagonals(block: Block) -> None:
     """Select elements of a diagonal among zeros, in the kernel that fills a result with these.
 
     The result is written once, as vectors, and elementwise ops may follow. Another kernel would
@@ -23,7 +23,7 @@ def choose_diagonals(block: Block) -> None:
     """
     for op in list(block.ops):
         if isinstance(op, ContractionOp) and (row := _row_of(op)) is not None:
-            made = [row, *_chosen(op, row.result)]
+            made = [row, *_selection(op, row.result)]
             for new in made:
                 new.location = op.location
             made[-1].results[0].name_hint = op.result.name_hint
@@ -56,7 +56,7 @@ def _row_of(op: ContractionOp) -> ReshapeOp | None:
     return row
 
 
-def _chosen(op: ContractionOp, row: SSAValue) -> Iterator[Operation]:
+def _selection(op: ContractionOp, row: SSAValue) -> Iterator[Operation]:
     """Ops that select a row's elements on the diagonal that a contraction writes, else 0."""
     t, names = tensor_type(op.result), [e.variable for e in op.output.data]
     made = filled(0, t.element_type, shape_of(t) or ())

@@ -18,7 +18,7 @@ from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.schedule.output_box import leaves_unwritten
 
 
-def started(value: float | int, t: Attribute) -> ConstantOp:
+def initial_value(value: float | int, t: Attribute) -> ConstantOp:
     """The initial value as a constant."""
     number = ConstantOp.of(value, t)
     number.result.name_hint = "start"
@@ -27,7 +27,7 @@ def started(value: float | int, t: Attribute) -> ConstantOp:
 
 def filled(value: float | int, t: Attribute, shape: Shape) -> list[Operation]:
     """Ops that make a tensor of one number."""
-    number = started(value, t)
+    number = initial_value(value, t)
     places = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
     inputs: list[tuple[SSAValue, Sequence[IndexExpr]]] = [(number.result, ())]
     tensor = ContractionOp(Aggregation.assign, Combination.none, places, inputs, shape=shape)
@@ -35,7 +35,7 @@ def filled(value: float | int, t: Attribute, shape: Shape) -> list[Operation]:
     return [number, tensor]
 
 
-def give_start(op: ContractionOp) -> None:
+def initialize_unwritten(op: ContractionOp) -> None:
     """Give a contraction that leaves elements of its result unwritten a tensor of initial values.
 
     A kernel of its own computes the tensor, and the contraction's kernel writes over it.

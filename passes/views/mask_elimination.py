@@ -21,7 +21,7 @@ from tiledialect.dialects.tile.structure.parts import miss, places
 from tiledialect.index.expr import IndexExpr
 
 
-def read_past_masks(body: Region) -> None:
+def eliminate_masks(body: Region) -> None:
     """Let contractions read past masks where they read no element that the mask makes 0."""
     for op in body.block.ops:
         if not isinstance(op, ContractionOp) or op.domain is None:

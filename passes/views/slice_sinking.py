@@ -28,23 +28,23 @@ from tiledialect.index.sets import interval
 
 Access = tuple[IndexExpr, ...]
 
-BY_PLACE = (IndexOp, GatherOp, PrngStateOp, PrngValueOp, ShapeOp, ConstantOp)
+POSITIONAL = (IndexOp, GatherOp, PrngStateOp, PrngValueOp, ShapeOp, ConstantOp)
 """Elementwise ops whose elements depend on their positions."""
 
 
-def copy_early(body: Region, apart: Collection[str] = ()) -> None:
+def sink_slices(body: Region, apart: Collection[str] = ()) -> None:
     """Copy the operands of elementwise ops instead of their results, in place."""
     for op in reversed([*body.block.ops]):
-        if not isinstance(op, ElementwiseOp) or isinstance(op, BY_PLACE):
+        if not isinstance(op, ElementwiseOp) or isinstance(op, POSITIONAL):
             continue
         copies = _copies(op.results[0])
         if len(copies) < 2 or sum(size_of(c.result) for c in copies) > size_of(op.results[0]):
             continue
-        made = _made_for(op, {*copies})
+        made = _private_producers(op, {*copies})
         if made is None or any(x.results[0].name_hint in apart for x in made):
             continue
         for copy in copies:
-            _Copied(copy, made).put()
+            _SunkSlice(copy, made).put()
     # Ops whose results are no longer copied.
     region_dce(body)
 
@@ -86,7 +86,7 @@ def _are_inside(
     return are_inside(access, ranges, sizes)
 
 
-def _made_for(op: ElementwiseOp, users: set[Operation]) -> set[Operation] | None:
+def _private_producers(op: ElementwiseOp, users: set[Operation]) -> set[Operation] | None:
     """Elementwise ops that serve some users alone, if all their sources are in memory.
 
     Single elements may be of any rank that the users' results have.
@@ -102,7 +102,7 @@ def _made_for(op: ElementwiseOp, users: set[Operation]) -> set[Operation] | None
                 continue
             if shape(value) != shape(op.results[0]):
                 return None
-            if isinstance(owner, ElementwiseOp) and not isinstance(owner, BY_PLACE):
+            if isinstance(owner, ElementwiseOp) and not isinstance(owner, POSITIONAL):
                 if owner not in found:
                     pending.append(owner)
             elif not _is_in_memory(value):
@@ -124,7 +124,7 @@ def _is_in_memory(value: SSAValue) -> bool:
     return True
 
 
-class _Copied:
+class _SunkSlice:
     """A copy of elementwise results, rewritten as those ops on copies."""
 
     def __init__(self, copy: ContractionOp, made: set[Operation]):

@@ -18,7 +18,7 @@ from tiledialect.dialects.tile.elementwise import (
     SelectOp,
 )
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.views.initial_values import started
+from tiledialect.passes.views.initial_values import initial_value
 
 LARGEST = 2**31
 """Bound of the type that positions are counted in."""
@@ -27,7 +27,7 @@ Test = tuple[IndexExpr, int, type[CmpGeOp | CmpLtOp]]
 """Expression of the output's indices, and its bound from below or above."""
 
 
-def choose_inside(block: Block) -> None:
+def select_inside(block: Block) -> None:
     """Select the elements that a copy takes in their own places, where its constraints hold.
 
     Positions are compared as vectors then, and elementwise ops may go before and after. Copies of
@@ -35,7 +35,7 @@ def choose_inside(block: Block) -> None:
     """
     for op in list(block.ops):
         if isinstance(op, ContractionOp) and _takes_in_place(op) and (test := _test(op)):
-            made = _chosen(op, *test)
+            made = _selection(op, *test)
             for new in made:
                 new.location = op.location
             made[-1].results[0].name_hint = op.result.name_hint
@@ -81,7 +81,7 @@ def _test(op: ContractionOp) -> Test | None:
     return found[0] if len(found) == 1 else None
 
 
-def _chosen(
+def _selection(
     op: ContractionOp, e: IndexExpr, end: int, compare: type[CmpGeOp | CmpLtOp]
 ) -> list[Operation]:
     """Ops that select the elements for which a test holds."""
@@ -104,5 +104,5 @@ def _chosen(
         total = part if total is None else add(AddOp.make(total, part))
     assert total is not None
     test = add(compare.make(total, number(end - int(e.constant))))
-    add(SelectOp.make(test, source, add(started(0, t.element_type))))
+    add(SelectOp.make(test, source, add(initial_value(0, t.element_type))))
     return made

@@ -36,8 +36,8 @@ from tiledialect.interpreters.host import run_host
 from tiledialect.lowering.pipeline import TileToGpuPass, nest_passes, pipeline
 from tiledialect.lowering.quirks.nest_free_barriers import NestFreeBarriersPass
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
-from tiledialect.passes.diagnostics.schedule_explanation import explained
-from tiledialect.passes.schedule.rewrites.layout_copies import stage_in_global
+from tiledialect.passes.diagnostics.schedule_explanation import explanation
+from tiledialect.passes.schedule.rewrites.layout_copies import insert_layout_copies
 from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass, weighed_given
 from tiledialect.schedule.cost.device import Kind, described
 from tiledialect.tools.tile_opt import TileOptMain
@@ -65,7 +65,7 @@ def scheduled(draw: st.DrawFn, module: ModuleOp) -> ModuleOp:
     module = fused(module)
     for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
         kernel.schedule = draw(schedules(kernel))
-    stage_in_global(module)
+    insert_layout_copies(module)
     for copy in [op for op in module.walk() if isinstance(op, KernelOp) and op.schedule is None]:
         copy.schedule = draw(schedules(copy))
     module.verify()
@@ -158,7 +158,7 @@ def test_given_schedules_are_compared(request: pytest.FixtureRequest):
             weighed = weighed_given(kernel, device)
             assert kernel.schedule == given_one
             assert all(math.isfinite(c.estimate.seconds) for c in weighed)
-            assert not weighed or "given: 1, " in explained(
+            assert not weighed or "given: 1, " in explanation(
                 "K", kernel, kernel_facts(kernel, device), device, weighed
             )
 

@@ -20,7 +20,7 @@ from tiledialect.passes.normalize.tile_bounds import needed_constraints
 Read = tuple[SSAValue, Sequence[IndexExpr]]
 
 
-def comparing(op: ContractionOp) -> ContractionOp | None:
+def as_comparison(op: ContractionOp) -> ContractionOp | None:
     """The sum as a detached contraction of `A[…] == B[…]` or `A[…] == B[…] ? C[…]`.
 
     None for any other sum.
@@ -29,7 +29,7 @@ def comparing(op: ContractionOp) -> ContractionOp | None:
     if not is_sum or not op.is_static or op.default is not None or needed_constraints(op.space()):
         return None
     value, access = op.inputs[0], op.accesses.data[0].data
-    found = _chosen(value, access)
+    found = _selection(value, access)
     if found is None:
         return None
     combination = Combination.eq if len(found) == 2 else Combination.cond
@@ -48,7 +48,7 @@ def comparing(op: ContractionOp) -> ContractionOp | None:
     return made
 
 
-def _chosen(value: SSAValue, access: Sequence[IndexExpr]) -> list[Read] | None:
+def _selection(value: SSAValue, access: Sequence[IndexExpr]) -> list[Read] | None:
     """Reads that an element compares, and the read of the value where they are equal."""
     op = value.owner
     if isinstance(op, ew.CmpEqOp):

@@ -22,7 +22,7 @@ from tiledialect.index.prefix import Prefix
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 
 
-def scan_of_runs(op: ContractionOp, found: Prefix) -> list[Operation]:
+def segmented_scan(op: ContractionOp, found: Prefix) -> list[Operation]:
     """The ops that replace a cumulative contraction over equal elements, if it is one.
 
     The last one's result is its result.
@@ -34,7 +34,7 @@ def scan_of_runs(op: ContractionOp, found: Prefix) -> list[Operation]:
     pair = _element_and_extreme(op.inputs[0], op.inputs[1], found.axis)
     if pair is None or not (_is_plain(found.source) and _is_plain(found.result)):
         return []
-    made = _Sums(op, found, *pair).ops()
+    made = _EqualitySum(op, found, *pair).ops()
     if not made or made[-1].results[0].type != op.result.type:
         return []
     for new in made:
@@ -44,7 +44,7 @@ def scan_of_runs(op: ContractionOp, found: Prefix) -> list[Operation]:
 
 
 @dataclass(frozen=True)
-class _Sums:
+class _EqualitySum:
     """Contraction that adds up where elements of a tensor equal a running extreme of it."""
 
     op: ContractionOp
@@ -62,20 +62,20 @@ class _Sums:
         ties.result.name_hint = "ties"
         if self.found.factors == (1 - self.element,) and self.found.reverse == self.is_reverse:
             # The elements up to a place, compared with the extreme at that place.
-            terms = [ties] if counts else [ties, *_chosen(ties.result, self.op.inputs[2])]
+            terms = [ties] if counts else [ties, *_selection(ties.result, self.op.inputs[2])]
             return [*terms, self._running(terms[-1].results[0])]
         if counts or self.found.factors != (self.element,) or self.found.reverse == self.is_reverse:
             return []
         running = self._running(self.op.inputs[2])
         running.result.name_hint = "running"
-        return [running, ties, *_chosen(ties.result, running.result)]
+        return [running, ties, *_selection(ties.result, running.result)]
 
     def _running(self, value: SSAValue) -> ScanOp:
         axis, reverse = self.found.axis, self.found.reverse
         return ScanOp(Aggregation.add, value, axis, reverse=reverse, keys=self.extreme)
 
 
-def _chosen(condition: SSAValue, value: SSAValue) -> list[Operation]:
+def _selection(condition: SSAValue, value: SSAValue) -> list[Operation]:
     """Selection of a value where a condition holds, and 0 elsewhere."""
     zero = ConstantOp.of(0)
     zero.result.name_hint = "zero"

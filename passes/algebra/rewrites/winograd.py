@@ -76,7 +76,7 @@ class Slide:
 
 
 @dataclass(frozen=True)
-class Sliding:
+class SlidingSum:
     """Sum of products of two tensors, in one of which windows slide along two axes."""
 
     op: ContractionOp
@@ -89,7 +89,7 @@ class Sliding:
     """Number of the tensor that the pixels index."""
 
     @staticmethod
-    def of(op: ContractionOp) -> Sliding | None:
+    def of(op: ContractionOp) -> SlidingSum | None:
         """The sliding sum of a contraction in normal form, if it is one."""
         if not _is_plain(op):
             return None
@@ -129,7 +129,7 @@ def _is_plain(op: ContractionOp) -> bool:
 
 def _placed(
     op: ContractionOp, slides: tuple[Slide, ...], slid: int, accesses: Sequence[Sequence[IndexExpr]]
-) -> Sliding | None:
+) -> SlidingSum | None:
     """The sliding sum and its tensors of taps and pixels, if all their other indices are plain."""
     names = [[n for e in access for n in e.names] for access in accesses]
     taps, pixels = ({getattr(s, kind) for s in slides} for kind in ("tap", "pixel"))
@@ -138,7 +138,7 @@ def _placed(
     tiled = [k for k in others if pixels <= set(names[k]) and not taps & set(names[k])]
     if slid == RESULT or len(weights) != 1 or len(tiled) != 1 or len(taps | pixels) != 2 * AXES:
         return None
-    found = Sliding(op, slides, slid, weights[0], tiled[0])
+    found = SlidingSum(op, slides, slid, weights[0], tiled[0])
     # Each index is one of two tensors: summed channels, channels of the result, images.
     is_twice = all(sum(n in own for own in names) == 2 for n in op.index_names)
     is_once = all(len(set(own)) == len(own) for own in names)
@@ -148,7 +148,7 @@ def _placed(
     return found if all(channels) else None
 
 
-def _has_all(found: Sliding) -> bool:
+def _has_all(found: SlidingSum) -> bool:
     """Whether the accesses cover all of the tensors, but for places around the images."""
     assert found.op.domain is not None
     ranges = found.op.domain.ranges
@@ -159,10 +159,10 @@ def _has_all(found: Sliding) -> bool:
     )
 
 
-class Rewrite:
+class WinogradRewrite:
     """Ops that replace a sum of products; the last one's result is its result."""
 
-    def __init__(self, found: Sliding):
+    def __init__(self, found: SlidingSum):
         self.found = found
         self.op = op = found.op
         assert op.domain is not None

@@ -29,14 +29,14 @@ from tiledialect.index.sets import interval
 
 Digits = tuple[str, ...]
 """Indices whose mixed radix number is an expression, the most significant first."""
-Parts = tuple[Shape, ...]
+AxisSplits = tuple[Shape, ...]
 """Axes that each axis of a value is split into."""
-Split = Mapping[SSAValue, Parts]
+ValueSplits = Mapping[SSAValue, AxisSplits]
 """Splits of values: a kernel's arguments, and the results of its ops."""
 
 
 @dataclass(frozen=True)
-class Windows:
+class WindowAxes:
     """Axes of a contraction's kernel that split, and the splits of its values."""
 
     ranges: Mapping[str, Range]
@@ -44,7 +44,7 @@ class Windows:
     """Indices that have one value each, which replaces them."""
     numbers: Mapping[str, Digits]
     """Digits of the number that an index is a digit of."""
-    parts: Split
+    parts: ValueSplits
 
     def access(self, value: SSAValue, access: AccessAttr) -> AccessAttr:
         """Access of a contraction to a value after the split."""
@@ -61,7 +61,7 @@ class Windows:
         return (IndexExpr.of(n if n in own else 0) for n, _ in zip(number, sizes, strict=True))
 
 
-def windows(kernel: KernelOp) -> Windows | None:
+def window_axes(kernel: KernelOp) -> WindowAxes | None:
     """Axes that a kernel's contraction reads or writes window by window, if there are any."""
     op = kernel.contraction
     allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
@@ -78,12 +78,12 @@ def windows(kernel: KernelOp) -> Windows | None:
     axes = (axis for value, access in along for axis in zip(access, shape(value), strict=True))
     if not (numbers := _numbers(axes, ranges)):
         return None
-    parts: dict[SSAValue, Parts] = {}
+    parts: dict[SSAValue, AxisSplits] = {}
     for value, access in along:
         found = _parts(value, access, ranges, numbers)
         if found is None or parts.setdefault(value, found) != found:
             return None
-    return Windows(ranges, single, numbers, parts)
+    return WindowAxes(ranges, single, numbers, parts)
 
 
 def _holds(constraint: Constraint, ranges: Mapping[str, Range]) -> bool:
@@ -137,7 +137,7 @@ def _parts(
     access: Sequence[IndexExpr],
     ranges: Mapping[str, Range],
     numbers: Mapping[str, Digits],
-) -> Parts | None:
+) -> AxisSplits | None:
     """Split of each axis of a value; None where it is read at other digits."""
     found: list[Shape] = []
     for e, size in zip(access, shape(value), strict=True):
@@ -153,11 +153,11 @@ def _parts(
     return tuple(found)
 
 
-def like(kernel: KernelOp, value: SSAValue, parts: Parts) -> Split | None:
+def splits_like(kernel: KernelOp, value: SSAValue, parts: AxisSplits) -> ValueSplits | None:
     """Splits of the values of an elementwise kernel, given the split of one of them."""
     if shape(value) != shape(kernel.outputs[0]):
         return None
-    found: dict[SSAValue, Parts] = {}
+    found: dict[SSAValue, AxisSplits] = {}
     for v in (*kernel.block.args, *(r for op in kernel.block.ops for r in op.results)):
         if not isinstance(v.owner, ConstantOp):
             sizes = shape(v)
@@ -166,10 +166,10 @@ def like(kernel: KernelOp, value: SSAValue, parts: Parts) -> Split | None:
     return found
 
 
-def split(
+def split_axes(
     kernel: KernelOp,
-    parts: Split,
-    axes: Windows | None,
+    parts: ValueSplits,
+    axes: WindowAxes | None,
     view: Callable[[SSAValue, Shape], SSAValue],
 ) -> KernelOp | None:
     """The kernel over the split axes, not in the block yet; None if that is invalid.
@@ -179,7 +179,7 @@ def split(
     body = kernel.body.clone()
     for old, new in zip(_values(kernel.block), _values(body.block), strict=True):
         if old in parts:
-            t = make_type(shape_of_parts(parts[old]), tensor_type(old).element_type)
+            t = make_type(split_shape(parts[old]), tensor_type(old).element_type)
             if t != new.type:
                 Rewriter.replace_value_with_new_type(new, t)
     if axes is not None:
@@ -199,12 +199,12 @@ def split(
     return new
 
 
-def shape_of_parts(parts: Parts) -> Shape:
+def split_shape(parts: AxisSplits) -> Shape:
     """Shape of a value after a split."""
     return tuple(size for part in parts for size in part)
 
 
-def _split(old: ContractionOp, new: ContractionOp, axes: Windows) -> None:
+def _split(old: ContractionOp, new: ContractionOp, axes: WindowAxes) -> None:
     reads = zip(old.inputs, old.accesses, strict=True)
     new.accesses = ArrayAttr([axes.access(v, a) for v, a in reads])
     new.output = axes.access(old.result, old.output)

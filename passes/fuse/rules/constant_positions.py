@@ -17,7 +17,7 @@ from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.passes.normalize.rewrites.change_indices import set_space
 
 
-def name_numbers(op: ContractionOp) -> None:
+def index_constant_positions(op: ContractionOp) -> None:
     """Give a contraction of few points an index for each constant of its output, in place."""
     if op.default is not None or points_of_element(op, ranges_of(op)) > MOST_TAPS:
         return

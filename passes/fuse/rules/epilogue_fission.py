@@ -26,7 +26,7 @@ from tiledialect.passes.fuse.kernel_merging import pruned, users_of
 
 
 @dataclass(frozen=True)
-class Parted:
+class Fission:
     """A kernel that has no users any longer, and the two kernels that replace it."""
 
     whole: KernelOp
@@ -45,7 +45,7 @@ class Parted:
             Rewriter.erase_op(op)
 
 
-def part_end(kernel: KernelOp) -> Parted | None:
+def split_epilogue(kernel: KernelOp) -> Fission | None:
     """Split off a kernel the elementwise results of its contractions that other kernels alone take.
 
     A row kernel loses its results of whole rows; another one those that a row kernel alone takes,
@@ -55,19 +55,19 @@ def part_end(kernel: KernelOp) -> Parted | None:
         maps = Rows.of(kernel.block.ops, kernel.axes.ranges).maps
         rows = {name for name, r in kernel.axes.ranges.items() if r.extent > 1} - kernel.reduced
         of_rows = {v for v, m in maps.items() if set(m) - {None} == rows}
-        return _parted(kernel, of_rows, maps, _ends(kernel, of_rows))
+        return _split_off(kernel, of_rows, maps, _epilogue_results(kernel, of_rows))
     op, users = kernel.contraction, users_of(kernel)
     over_rows = len(users) == 1 and all(isinstance(u, KernelOp) and u.axes for u in users)
     if op is None or not over_rows or not _saves(kernel, op):
         return None
     maps = dict.fromkeys((op.result, *kernel.yield_op.values), ())
-    return _parted(kernel, {op.result}, maps, _ends(kernel, {op.result}))
+    return _split_off(kernel, {op.result}, maps, _epilogue_results(kernel, {op.result}))
 
 
-def part_results(kernel: KernelOp, results: Collection[SSAValue]) -> Parted | None:
+def split_results(kernel: KernelOp, results: Collection[SSAValue]) -> Fission | None:
     """Split off a kernel some results that elementwise ops compute from its operands."""
     maps = dict.fromkeys(kernel.yield_op.values, ())
-    return _parted(kernel, kernel.block.args, maps, results)
+    return _split_off(kernel, kernel.block.args, maps, results)
 
 
 def repeatable_results(kernel: KernelOp) -> list[list[SSAValue]]:
@@ -90,7 +90,7 @@ def repeatable_results(kernel: KernelOp) -> list[list[SSAValue]]:
 def _may_repeat(op: Operation) -> bool:
     """Whether an op computes elements, or repeats an operand of the kernel."""
     if isinstance(op, ContractionOp):
-        return isinstance(op.inputs[0], BlockArgument) and _stretches(op)
+        return isinstance(op.inputs[0], BlockArgument) and _broadcasts(op)
     return isinstance(op, ElementwiseOp | ConstantOp)
 
 
@@ -103,18 +103,18 @@ def _saves(kernel: KernelOp, op: ContractionOp) -> bool:
     return moved >= 1.5 * bytes_of(op.result)
 
 
-def _ends(kernel: KernelOp, given: Collection[SSAValue]) -> list[SSAValue]:
+def _epilogue_results(kernel: KernelOp, given: Collection[SSAValue]) -> list[SSAValue]:
     """Results that kernels alone take, but the ``given`` ones."""
     pairs = zip(kernel.yield_op.values, kernel.outputs, strict=True)
     return [v for v, output in pairs if v not in given and _is_for_kernels(output)]
 
 
-def _parted(
+def _split_off(
     kernel: KernelOp,
     given: Collection[SSAValue],
     maps: Mapping[SSAValue, Map],
     ends: Collection[SSAValue],
-) -> Parted | None:
+) -> Fission | None:
     """Split off results computed from the ``given`` ones of the values that are computed at
     ``maps``.
     """
@@ -153,16 +153,16 @@ def _parted(
     outputs = tuple(made[v] for v in results)
     for old, new in zip(kernel.outputs, outputs, strict=True):
         old.replace_all_uses_with(new)
-    return Parted(kernel, rest, end, outputs, tuple(reshapes.values()))
+    return Fission(kernel, rest, end, outputs, tuple(reshapes.values()))
 
 
 def _repeats_rows(op: ContractionOp, ops: Collection[Operation]) -> bool:
     """Whether a contraction repeats a value of rows, and its users broadcast it, too."""
     users = {use.operation for use in op.result.uses}
-    return _stretches(op) and all(_is_whole_without(user, op) for user in users.intersection(ops))
+    return _broadcasts(op) and all(_is_whole_without(user, op) for user in users.intersection(ops))
 
 
-def _stretches(op: ContractionOp) -> bool:
+def _broadcasts(op: ContractionOp) -> bool:
     """Whether a contraction only repeats a tensor along some axes of its result."""
     if len(op.inputs) != 1 or op.constraints.data or op.default is not None:
         return False

@@ -11,7 +11,7 @@ from tiledialect.passes.fuse.kernel_merging import merged_if
 from tiledialect.passes.fuse.rules.row_kernels import may_have_rows
 
 
-def with_count(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def fuse_count(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """A kernel of an extremum over windows, and the count of the points that have its value."""
     if first.contraction is None or second.contraction is None or may_have_rows(first):
         return None

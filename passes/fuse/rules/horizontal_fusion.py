@@ -10,7 +10,7 @@ from tiledialect.passes.fuse.fusion_cost import Gain, Machine
 from tiledialect.passes.fuse.kernel_merging import merged
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
 
-MOST_STREAMS = 16
+MAX_STREAMS = 16
 """Maximum number of tensors that a horizontally fused kernel reads and writes.
 
 Tensors at the same place modulo a page compete for the same ways of the caches nearest to a core,
@@ -18,7 +18,7 @@ of which there are 8 to 16; a core prefetches about as many streams.
 """
 
 
-def beside(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def fuse_horizontally(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """A kernel of two that compute elements of one shape, and both read a tensor of that shape.
 
     Common values are computed once.
@@ -37,11 +37,11 @@ def _share(first: KernelOp, second: KernelOp) -> bool:
     if len(shapes) > 1 or not {*first.outputs}.isdisjoint(second.inputs):
         return False
     read, common = {*first.inputs, *second.inputs}, {*first.inputs} & {*second.inputs}
-    if len(read) + len(first.outputs) + len(second.outputs) > MOST_STREAMS:
+    if len(read) + len(first.outputs) + len(second.outputs) > MAX_STREAMS:
         return False
     return any(shape_of(tensor_type(v)) in shapes for v in common)
 
 
-def sibling_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+def horizontal_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of the fused kernel over the two."""
     return machine.merging((first, second), kernel)

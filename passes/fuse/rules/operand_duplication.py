@@ -11,14 +11,14 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS
 
 
-def separate(block: Block) -> None:
+def duplicate_operands(block: Block) -> None:
     """Give kernels an operand for each place of a tensor: schedules stage operands, not reads."""
     for kernel in block.ops:
         if isinstance(kernel, KernelOp) and kernel.axes is None and kernel.schedule is None:
-            _separate(kernel)
+            _duplicate(kernel)
 
 
-def _separate(kernel: KernelOp) -> None:
+def _duplicate(kernel: KernelOp) -> None:
     op = kernel.contraction
     if op is None:
         return
@@ -30,15 +30,15 @@ def _separate(kernel: KernelOp) -> None:
         place = tuple(e - e.constant for e in access.data)
         if (value, place) not in found:
             is_first = all(value is not other for other, _ in found)
-            found[value, place] = value if is_first else _again(kernel, value)
+            found[value, place] = value if is_first else _duplicated(kernel, value)
         op.operands[k] = found[value, place]
     default = op.default
     if isinstance(default, BlockArgument) and default.has_more_than_one_use():
         # The result is initialised as the default and overwritten: reads need their own copy.
-        op.operands[len(op.operands) - 1] = _again(kernel, default, limit=None)
+        op.operands[len(op.operands) - 1] = _duplicated(kernel, default, limit=None)
 
 
-def _again(
+def _duplicated(
     kernel: KernelOp, argument: BlockArgument, limit: int | None = MAX_ARGUMENTS
 ) -> SSAValue:
     """Another argument for an operand of a kernel, if there is room."""

@@ -23,22 +23,22 @@ from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS
 from tiledialect.schedule.output_box import leaves_unwritten
 
 
-def copy_arguments(function: func.FuncOp) -> None:
+def copy_returned_arguments(function: func.FuncOp) -> None:
     """Let a kernel copy each argument that a function returns, in place.
 
     The host would copy it with one core, and once for each result.
     """
     for origin, places in _returned(function).items():
         if isinstance(origin.owner, Block):
-            _give(places, _copied(origin, places))
+            _return_copies(places, _copied(origin, places))
 
 
-def repeat_results(function: func.FuncOp, given: Collection[KernelOp]) -> None:
+def duplicate_results(function: func.FuncOp, given: Collection[KernelOp]) -> None:
     """Let kernels write each result of a function that is returned several times, in place.
 
     The host would copy it after the kernel. Kernels that are ``given`` stay as they are.
     """
-    repeated: dict[KernelOp, dict[SSAValue, list[_Place]]] = {}
+    repeated: dict[KernelOp, dict[SSAValue, list[_ReturnOperand]]] = {}
     for origin, places in _returned(function).items():
         more, kernel = places[1:], origin.owner
         if not more or not isinstance(kernel, KernelOp):
@@ -48,13 +48,15 @@ def repeat_results(function: func.FuncOp, given: Collection[KernelOp]) -> None:
         if kernel not in given and _may_repeat(kernel, count):
             repeated[kernel] = {**own, origin: more}
         else:
-            _give(more, _copied(origin, more))
+            _return_copies(more, _copied(origin, more))
     for kernel, values in repeated.items():
-        _give([place for more in values.values() for place in more], _repeated(kernel, values))
+        _return_copies(
+            [place for more in values.values() for place in more], _repeated(kernel, values)
+        )
 
 
 @dataclass(frozen=True)
-class _Place:
+class _ReturnOperand:
     """Operand of the op that ends a function."""
 
     returned: func.ReturnOp
@@ -67,19 +69,19 @@ class _Place:
         return self.returned.operands[self.number]
 
 
-def _returned(function: func.FuncOp) -> dict[SSAValue, list[_Place]]:
+def _returned(function: func.FuncOp) -> dict[SSAValue, list[_ReturnOperand]]:
     """Values that a function returns, without reshapes, with their places."""
     last = function.body.block.last_op
-    places: dict[SSAValue, list[_Place]] = {}
+    places: dict[SSAValue, list[_ReturnOperand]] = {}
     if isinstance(last, func.ReturnOp):
         names = _names(function)
         for k, value in enumerate(last.operands):
-            place = _Place(last, k, names.get(k, value.name_hint))
+            place = _ReturnOperand(last, k, names.get(k, value.name_hint))
             places.setdefault(before_reshapes(value), []).append(place)
     return places
 
 
-def _give(places: Sequence[_Place], copies: Sequence[SSAValue]) -> None:
+def _return_copies(places: Sequence[_ReturnOperand], copies: Sequence[SSAValue]) -> None:
     """Return copies, each under the type of the returned value."""
     for place, copy in zip(places, copies, strict=True):
         copy.name_hint = place.name
@@ -97,14 +99,14 @@ def _names(function: func.FuncOp) -> dict[int, str]:
     return {k: to_hint(name.data) for k, name in names if isinstance(name, StringAttr)}
 
 
-def _copied(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:
+def _copied(origin: SSAValue, places: Sequence[_ReturnOperand]) -> Sequence[SSAValue]:
     """Results of kernels that copy a value to so many places."""
     most = MAX_ARGUMENTS - 1
     parts = (places[k : k + most] for k in range(0, len(places), most))
     return [copy for part in parts for copy in _copied_once(origin, part)]
 
 
-def _copied_once(origin: SSAValue, places: Sequence[_Place]) -> Sequence[SSAValue]:
+def _copied_once(origin: SSAValue, places: Sequence[_ReturnOperand]) -> Sequence[SSAValue]:
     """Results of one kernel that copies a value."""
     body = Block(arg_types=[origin.type])
     body.args[0].name_hint = origin.name_hint
@@ -129,7 +131,9 @@ def _may_repeat(kernel: KernelOp, count: int) -> bool:
     )
 
 
-def _repeated(kernel: KernelOp, values: Mapping[SSAValue, Sequence[_Place]]) -> Sequence[SSAValue]:
+def _repeated(
+    kernel: KernelOp, values: Mapping[SSAValue, Sequence[_ReturnOperand]]
+) -> Sequence[SSAValue]:
     """New results of a kernel that yields some of its values for each of their other places."""
     last, old = kernel.yield_op, len(kernel.outputs)
     inside: dict[SSAValue, SSAValue] = dict(zip(kernel.outputs, last.values, strict=True))
@@ -145,7 +149,7 @@ def _repeated(kernel: KernelOp, values: Mapping[SSAValue, Sequence[_Place]]) -> 
     return new.outputs[old:]
 
 
-def _reshaped(copy: SSAValue, place: _Place) -> SSAValue:
+def _reshaped(copy: SSAValue, place: _ReturnOperand) -> SSAValue:
     """A copy under the type of the returned value."""
     if copy.type == place.value.type:
         return copy

@@ -14,17 +14,17 @@ from tiledialect.dialects.tile.special import GatherOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine, operations
-from tiledialect.passes.fuse.kernel_merging import merged, taken_elsewhere
+from tiledialect.passes.fuse.kernel_merging import merged, used_elsewhere
 
 ELEMENTWISE = (ElementwiseOp, ConstantOp, YieldOp)
 
 
-def at_loads(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def inline_producer(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """A kernel of both, where the second's contraction alone takes the first one's results."""
-    return _at_loads(first, second) if is_elementwise(first) else None
+    return _inlined(first, second) if is_elementwise(first) else None
 
 
-def rows_at_loads(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def inline_gathered_rows(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """The same where the first one gathers rows, each element of which is taken once, in order.
 
     Vectors of the result are vectors of rows then.
@@ -39,12 +39,12 @@ def rows_at_loads(first: KernelOp, second: KernelOp) -> KernelOp | None:
             is_along = last is not None and op.output.data[-1:] == access.data[-1:]
             if not is_along or points_of(second) != size_of(value):
                 return None
-    return _at_loads(first, second)
+    return _inlined(first, second)
 
 
-def _at_loads(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def _inlined(first: KernelOp, second: KernelOp) -> KernelOp | None:
     op = second.contraction
-    if op is None or taken_elsewhere(first, second):
+    if op is None or used_elsewhere(first, second):
         return None
     arguments = dict(zip(second.inputs, second.block.args, strict=True))
     for value in first.outputs:
@@ -71,7 +71,7 @@ def _gathers_rows(kernel: KernelOp) -> bool:
     )
 
 
-def load_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+def inlining_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of the fused kernel over the two."""
     elements = sum(max(0, points_of(second) - size_of(v)) for v in first.outputs)
     again = elements / len(first.outputs) * operations(first.block.ops)

@@ -20,40 +20,42 @@ from tiledialect.dialects.tile.structure.small_stencils import taps_of
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine, operations
 from tiledialect.passes.fuse.kernel_merging import merged, pruned, users_of
-from tiledialect.passes.fuse.rules.epilogue_fission import Parted
+from tiledialect.passes.fuse.rules.epilogue_fission import Fission
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise, points_of
-from tiledialect.passes.fuse.rules.row_kernels import over_rows, rows_gain
+from tiledialect.passes.fuse.rules.row_kernels import fuse_rows, row_kernel_gain
 
 
 @dataclass(frozen=True)
-class Again:
+class Recomputation:
     """A kernel that replaces some users, and recomputes their operands."""
 
     users: tuple[KernelOp, ...]
     kernel: KernelOp
 
 
-def recomputed(first: KernelOp, order: Mapping[Operation, int], machine: Machine) -> list[Again]:
+def recomputations(
+    first: KernelOp, order: Mapping[Operation, int], machine: Machine
+) -> list[Recomputation]:
     """Kernels that recompute an elementwise one's results for its users.
 
     Contractions over the same rows share one kernel, as repeating their common operands would cost
     more than it saves. Empty, if some user cannot recompute the results.
     """
-    found: list[Again] = []
+    found: list[Recomputation] = []
     if not is_elementwise(first):
         return found
     users = sorted(users_of(first), key=lambda op: order.get(op, len(order)))
     for user in users:
-        if not isinstance(user, KernelOp) or (both := _both(first, user)) is None:
+        if not isinstance(user, KernelOp) or (both := _recomputing(first, user)) is None:
             erase(found)
             return []
-        found.append(Again((user,), pruned(both)))
+        found.append(Recomputation((user,), pruned(both)))
     return _joined(found, machine)
 
 
-def _joined(found: Sequence[Again], machine: Machine) -> list[Again]:
+def _joined(found: Sequence[Recomputation], machine: Machine) -> list[Recomputation]:
     """Fewer kernels: contractions over the same rows that do not need each other are joined."""
-    joined: list[Again] = []
+    joined: list[Recomputation] = []
     made = Before(v for own in found for user in own.users for v in user.outputs)
     for new in found:
         needs_others = any(made.are_needed_for(v) or v in made for u in new.users for v in u.inputs)
@@ -62,7 +64,7 @@ def _joined(found: Sequence[Again], machine: Machine) -> list[Again]:
             continue
         for k, old in enumerate(joined):
             if (kernel := _as_one(old.kernel, new.kernel, machine)) is not None:
-                joined[k] = Again((*old.users, *new.users), kernel)
+                joined[k] = Recomputation((*old.users, *new.users), kernel)
                 erase([old, new])
                 break
         else:
@@ -72,15 +74,15 @@ def _joined(found: Sequence[Again], machine: Machine) -> list[Again]:
 
 def _as_one(first: KernelOp, second: KernelOp, machine: Machine) -> KernelOp | None:
     """A row kernel of two that are in no block, if it is as fast."""
-    kernel = over_rows(first, second, first.outputs) if first.contractions else None
-    if kernel is None or rows_gain((first, second), kernel, machine).saved >= 0:
+    kernel = fuse_rows(first, second, first.outputs) if first.contractions else None
+    if kernel is None or row_kernel_gain((first, second), kernel, machine).saved >= 0:
         return kernel
     kernel.erase()
     return None
 
 
-def recomputing_gain(
-    first: KernelOp, found: Sequence[Again], machine: Machine, parted: Parted | None = None
+def recomputation_gain(
+    first: KernelOp, found: Sequence[Recomputation], machine: Machine, parted: Fission | None = None
 ) -> Gain:
     """Gain of kernels that recompute a kernel's results over the kernel and its users.
 
@@ -116,7 +118,9 @@ def _evaluations(first: KernelOp, user: KernelOp) -> int:
     return prod(shape[: len(shape) - repeated])
 
 
-def recompute(first: KernelOp, found: Iterable[Again], order: Mapping[Operation, int]) -> None:
+def recompute(
+    first: KernelOp, found: Iterable[Recomputation], order: Mapping[Operation, int]
+) -> None:
     """Replace the kernel and its users by the kernels that recompute."""
     for own in found:
         last = max(own.users, key=order.__getitem__)
@@ -130,15 +134,15 @@ def recompute(first: KernelOp, found: Iterable[Again], order: Mapping[Operation,
     Rewriter.erase_op(first)
 
 
-def erase(found: Iterable[Again]) -> None:
+def erase(found: Iterable[Recomputation]) -> None:
     """Erase kernels that are in no block."""
     for own in found:
         own.kernel.erase()
 
 
-def _both(first: KernelOp, user: KernelOp) -> KernelOp | None:
+def _recomputing(first: KernelOp, user: KernelOp) -> KernelOp | None:
     if user.axes is not None:
-        return over_rows(first, user, ())
+        return fuse_rows(first, user, ())
     if not _is_taken_where_made(first, user):
         return None
     kernel = merged(first, user, ())

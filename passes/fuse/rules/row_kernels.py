@@ -18,7 +18,7 @@ from tiledialect.passes.fuse.fusion_cost import Gain, Machine
 from tiledialect.passes.fuse.kernel_merging import merged
 
 
-def over_rows(
+def fuse_rows(
     first: KernelOp, second: KernelOp, kept: Sequence[SSAValue] | None = None
 ) -> KernelOp | None:
     """A row kernel of two kernels, if their contractions and elementwise ops share their rows.
@@ -38,17 +38,17 @@ def over_rows(
     return kernel
 
 
-def row_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+def row_fusion_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of the row kernel over the two."""
-    return rows_gain((first, second), kernel, machine)
+    return row_kernel_gain((first, second), kernel, machine)
 
 
-def rows_gain(members: Iterable[KernelOp], kernel: KernelOp, machine: Machine) -> Gain:
+def row_kernel_gain(members: Iterable[KernelOp], kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of a row kernel over its members."""
-    return machine.merging(members, kernel, _points_again(kernel))
+    return machine.merging(members, kernel, _repeated_points(kernel))
 
 
-def _points_again(kernel: KernelOp) -> int:
+def _repeated_points(kernel: KernelOp) -> int:
     """Number of points at which contractions repeat aggregates for other rows."""
     assert kernel.axes is not None
     axes = {name: r.extent for name, r in kernel.axes.ranges.items()}

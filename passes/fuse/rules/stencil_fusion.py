@@ -29,12 +29,12 @@ from tiledialect.dialects.tile.structure.small_stencils import (
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine, Traffic, bytes_of
-from tiledialect.passes.fuse.kernel_merging import merged, merged_if, taken_elsewhere
+from tiledialect.passes.fuse.kernel_merging import merged, merged_if, used_elsewhere
 from tiledialect.schedule.loops import SHORT_ROW
 from tiledialect.schedule.output_box import leaves_unwritten
 
 
-def at_taps(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def fuse_stencils(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """A kernel of both, if all their contractions have few points, near their users' elements."""
     contractions = (*first.contractions, *second.contractions)
     if len(contractions) < 2 or {shape(v) for k in (first, second) for v in k.outputs} != {
@@ -43,25 +43,25 @@ def at_taps(first: KernelOp, second: KernelOp) -> KernelOp | None:
         return None
     if not all(map(_is_plain, contractions)) or sum(map(taps_of, contractions)) > MOST_TAPS:
         return None
-    if not _are_elements(first, second) or _is_contracted(first, second):
+    if not _are_elements(first, second) or _feeds_contraction(first, second):
         return None
     return merged(first, second)
 
 
-def at_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def fuse_copies(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """The same for parts side by side, copies of copies, and reversed reads."""
     contractions = (*first.contractions, *second.contractions)
     if not _are_elements(first, second) or not all(map(taps_of, contractions)):
         return None
     if any(_is_unfilled(v) for v in second.inputs if v.owner is not first):
         return None
-    shapes = {shape(v) for v in (*second.outputs, *taken_elsewhere(first, second))}
+    shapes = {shape(v) for v in (*second.outputs, *used_elsewhere(first, second))}
     if len(shapes) > 1 or not all(_reads_rows(op, near=True) for op in contractions):
         return None
     return merged_if(first, second, _is_kernel)
 
 
-def in_parts(first: KernelOp, second: KernelOp) -> KernelOp | None:
+def fuse_concatenation(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """The same for results written in parts of one shape, which are computed side by side."""
     if not _are_elements(first, second):
         return None
@@ -108,7 +108,7 @@ def _is_kernel(kernel: KernelOp) -> bool:
     return len(shapes) == 1 and sum(map(read_elements, taken)) <= MOST_TAPS
 
 
-def tap_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
+def stencil_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of the fused kernel over the two: neighbours that several points read are in a cache."""
     apart = (_traffic(k, machine) for k in (first, second))
     return machine.gain(apart, [machine.traffic(kernel)])
@@ -189,7 +189,7 @@ def _is_transposed(
     return bool(slower and steps) and min(slower) < max(steps)
 
 
-def _is_contracted(first: KernelOp, second: KernelOp) -> bool:
+def _feeds_contraction(first: KernelOp, second: KernelOp) -> bool:
     """Whether a contraction of the second kernel depends on the first one's results."""
     arguments = dict(zip(second.inputs, second.block.args, strict=True))
     pending: list[SSAValue] = [arguments[v] for v in first.outputs if v in arguments]

@@ -12,13 +12,20 @@ from tiledialect.dialects.tile.base import Shape
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
-from tiledialect.passes.fuse.rules.axis_splitting import Parts, Split, Windows, like, split, windows
+from tiledialect.passes.fuse.rules.axis_splitting import (
+    AxisSplits,
+    ValueSplits,
+    WindowAxes,
+    split_axes,
+    splits_like,
+    window_axes,
+)
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
-from tiledialect.passes.fuse.rules.row_kernels import over_rows
+from tiledialect.passes.fuse.rules.row_kernels import fuse_rows
 
 
 @dataclass
-class Together:
+class WindowKernel:
     """A row kernel of several kernels, not in the block yet."""
 
     members: Sequence[KernelOp]
@@ -65,29 +72,29 @@ def _views(value: SSAValue) -> list[ReshapeOp]:
 
 def has_windows(kernel: KernelOp) -> bool:
     """Whether a kernel's contraction reads or writes in disjoint windows."""
-    return kernel.contraction is not None and windows(kernel) is not None
+    return kernel.contraction is not None and window_axes(kernel) is not None
 
 
-def over_windows(members: Sequence[KernelOp]) -> Together | None:
+def fuse_windows(members: Sequence[KernelOp]) -> WindowKernel | None:
     """A row kernel of kernels that share windows, in the order in which they run, if any."""
-    building = _Building(members)
+    building = _WindowKernelBuilder(members)
     if (splits := _splits(members)) is None or not all(map(building.add, members, splits)):
         building.erase()
         return None
     assert building.kernel is not None
-    return Together(members, building.kernel, building.results, [*building.views.values()])
+    return WindowKernel(members, building.kernel, building.results, [*building.views.values()])
 
 
-def _splits(members: Sequence[KernelOp]) -> list[tuple[Split, Windows | None]] | None:
+def _splits(members: Sequence[KernelOp]) -> list[tuple[ValueSplits, WindowAxes | None]] | None:
     """Splits of the values of each kernel, as the windows of their contractions determine."""
-    found = {k: windows(k) for k in members if k.contraction is not None}
-    known: dict[SSAValue, Parts] = {}
+    found = {k: window_axes(k) for k in members if k.contraction is not None}
+    known: dict[SSAValue, AxisSplits] = {}
     for kernel, axes in found.items():
         if axes is None:
             return None
         pairs = (*zip(kernel.inputs, kernel.block.args, strict=True), *_results(kernel))
         known |= {outer: axes.parts[inner] for outer, inner in pairs if inner in axes.parts}
-    splits: list[tuple[Split, Windows | None]] = []
+    splits: list[tuple[ValueSplits, WindowAxes | None]] = []
     for kernel in members:
         axes = found.get(kernel)
         parts = axes.parts if axes is not None else _like(kernel, known)
@@ -102,17 +109,17 @@ def _results(kernel: KernelOp) -> list[tuple[SSAValue, SSAValue]]:
     return [*zip(kernel.outputs, kernel.yield_op.values, strict=True)]
 
 
-def _like(kernel: KernelOp, known: Mapping[SSAValue, Parts]) -> Split | None:
+def _like(kernel: KernelOp, known: Mapping[SSAValue, AxisSplits]) -> ValueSplits | None:
     """Splits of the values of an elementwise kernel, given those of other kernels' values."""
     if not is_elementwise(kernel):
         return None
     pairs = (*_results(kernel), *zip(kernel.inputs, kernel.block.args, strict=True))
-    found = (like(kernel, inner, known[outer]) for outer, inner in pairs if outer in known)
+    found = (splits_like(kernel, inner, known[outer]) for outer, inner in pairs if outer in known)
     return next((parts for parts in found if parts is not None), None)
 
 
 @dataclass
-class _Building:
+class _WindowKernelBuilder:
     """A row kernel while kernels join it, one after the other."""
 
     members: Sequence[KernelOp]
@@ -125,10 +132,10 @@ class _Building:
     """Reshapes of its operands."""
     joined: list[KernelOp] = field(default_factory=list[KernelOp])
 
-    def add(self, member: KernelOp, how: tuple[Split, Windows | None]) -> bool:
+    def add(self, member: KernelOp, how: tuple[ValueSplits, WindowAxes | None]) -> bool:
         """Let a kernel join; whether it can."""
         parts, axes = how
-        new = split(member, parts, axes, self._view)
+        new = split_axes(member, parts, axes, self._view)
         self.joined.append(member)
         if new is None:
             return False
@@ -137,7 +144,7 @@ class _Building:
             return True
         pairs = zip(self.results, self.kernel.outputs, strict=True)
         kept = [(old, made) for old, made in pairs if not _users(old) <= {*self.joined}]
-        both = over_rows(self.kernel, new, [made for _, made in kept])
+        both = fuse_rows(self.kernel, new, [made for _, made in kept])
         new.erase()
         if both is None:
             return False

@@ -33,17 +33,17 @@ SMOOTH = (
 """Ops whose result changes in its last bits alone where an operand does."""
 
 
-def soften_quotients(function: func.FuncOp, outputs: Sequence[SSAValue]) -> None:
+def approximate_divisions(function: func.FuncOp, outputs: Sequence[SSAValue]) -> None:
     """Let a gradient function multiply by reciprocals where the difference is invisible.
 
     ``outputs`` are the original function's, if the gradient returns them.
     """
     block = function.body.block
-    sharp = set(outputs)
+    exact = set(outputs)
     for op in reversed(list(block.ops)):
-        sharp.update(_sharpened(op, sharp))
+        exact.update(_exact_operands(op, exact))
     for op in list(block.ops):
-        if isinstance(op, ew.DivOp) and op.results[0] not in sharp and divides_rows(op):
+        if isinstance(op, ew.DivOp) and op.results[0] not in exact and divides_rows(op):
             reciprocal = ew.RecipOp.make(op.operands[1])
             product = ew.MulOp.make(op.operands[0], reciprocal.results[0])
             for new in (reciprocal, product):
@@ -56,10 +56,10 @@ def divides_rows(op: Operation) -> bool:
     """Whether floats are divided by a repeated value whose reciprocal is always a normal float."""
     divisor, (quotient,) = op.operands[1], op.results
     is_float = tensor_type(divisor).element_type == tensor_type(quotient).element_type == f32
-    return is_float and is_stretched(divisor, quotient) and magnitude(divisor) <= LARGE
+    return is_float and is_broadcast(divisor, quotient) and magnitude(divisor) <= LARGE
 
 
-def is_stretched(value: SSAValue, result: SSAValue) -> bool:
+def is_broadcast(value: SSAValue, result: SSAValue) -> bool:
     """Whether a tensor surely has fewer axes than the result that it is broadcast to, or axes of
     size 1.
     """
@@ -70,11 +70,11 @@ def is_stretched(value: SSAValue, result: SSAValue) -> bool:
     return len(shape) < len(whole) or any(a == 1 != b for a, b in pairs)
 
 
-def _sharpened(op: Operation, sharp: set[SSAValue]) -> Sequence[SSAValue]:
+def _exact_operands(op: Operation, exact: set[SSAValue]) -> Sequence[SSAValue]:
     """Operands of an op whose last bits are visible, given the values whose last bits are."""
     if isinstance(op, func.ReturnOp):
         return ()
-    if not sharp.isdisjoint(op.results) or op.regions:
+    if not exact.isdisjoint(op.results) or op.regions:
         return op.operands
     match op:
         case ew.DivOp():

@@ -25,7 +25,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.gradient.rules.approximate_division import LARGE, is_stretched
+from tiledialect.passes.gradient.rules.approximate_division import LARGE, is_broadcast
 from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 
 Cotangents = tuple[SSAValue | None, ...]
@@ -71,7 +71,7 @@ SCALE = 0.25
 
 def _div(b: TensorBuilder, op: Operation, g: SSAValue) -> Cotangents:
     divisor, (quotient,) = op.operands[1], op.results
-    if is_stretched(divisor, quotient) and tensor_type(divisor).element_type == f32:
+    if is_broadcast(divisor, quotient) and tensor_type(divisor).element_type == f32:
         # One reciprocal serves many elements, and products are many times as fast as a quotient.
         first = _by_reciprocal(b, g, divisor)
     else:

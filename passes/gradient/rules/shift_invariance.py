@@ -42,18 +42,18 @@ Rule = Callable[[Operation, Shares], Share | None]
 """Share of an op's result, of which one operand at least has a share."""
 
 
-class _FeltError(Exception):
+class _DependenceError(Exception):
     """The results may depend on the aggregate."""
 
 
-def unfelt(values: Iterable[SSAValue]) -> set[SSAValue]:
+def shift_invariant_extrema(values: Iterable[SSAValue]) -> set[SSAValue]:
     """Values of a function whose derivatives are 0, as all results are invariant to their
     shifts.
     """
-    return {value for value in values if _may_be_subtracted(value) and _is_unfelt(value)}
+    return {value for value in values if _is_extremum(value) and _is_shift_invariant(value)}
 
 
-def _may_be_subtracted(value: SSAValue) -> bool:
+def _is_extremum(value: SSAValue) -> bool:
     """Whether a value is a greatest or least one: nothing else keeps exponentials small."""
     op = value.owner
     if isinstance(op, ContractionOp):
@@ -61,7 +61,7 @@ def _may_be_subtracted(value: SSAValue) -> bool:
     return isinstance(op, ew.MaxOp | ew.MinOp)
 
 
-def _is_unfelt(value: SSAValue) -> bool:
+def _is_shift_invariant(value: SSAValue) -> bool:
     shape = shape_of(tensor_type(value))
     if shape is None or DYNAMIC_INDEX in shape:
         return False
@@ -77,7 +77,7 @@ def _is_unfelt(value: SSAValue) -> bool:
             share = _share(op, [shares.get(v) for v in op.operands])
             if share is not None and share.degree:
                 shares[op.results[0]] = share
-    except _FeltError:
+    except _DependenceError:
         return False
     # Values captured by a region are not operands of its op.
     return all(u.operation.parent is block for v in shares for u in v.uses)
@@ -88,7 +88,7 @@ def _share(op: Operation, shares: Shares) -> Share | None:
         # Neither the result nor a selection by it has a derivative.
         return None
     if (rule := RULES.get(type(op))) is None:
-        raise _FeltError
+        raise _DependenceError
     return rule(op, shares)
 
 
@@ -96,7 +96,7 @@ def _one(shares: Shares) -> Share:
     """The share that all operands have; an error if they differ, or only some have one."""
     first = shares[0]
     if first is None or any(s != first for s in shares):
-        raise _FeltError
+        raise _DependenceError
     return first
 
 
@@ -106,7 +106,7 @@ def _same(op: Operation, shares: Shares) -> Share:
 
 def _same_factor(op: Operation, shares: Shares) -> Share:
     if not (share := _one(shares)).is_factor:
-        raise _FeltError
+        raise _DependenceError
     return share
 
 
@@ -121,7 +121,7 @@ def _neg(op: Operation, shares: Shares) -> Share:
 
 def _exp(op: Operation, shares: Shares) -> Share:
     if (share := _one(shares)).is_factor:
-        raise _FeltError
+        raise _DependenceError
     return replace(share, is_factor=True)
 
 
@@ -133,20 +133,20 @@ def _power(exponent: float) -> Rule:
     return lambda op, shares: _scaled(_same_factor(op, shares), exponent)
 
 
-def _together(shares: Shares, signs: tuple[int, int], *, is_factor: bool) -> Share:
+def _combined(shares: Shares, signs: tuple[int, int], *, is_factor: bool) -> Share:
     """Share of a sum of values, or of a product of factors."""
     there = [(s, sign) for s, sign in zip(shares, signs, strict=True) if s is not None]
     axes = there[0][0].axes
     if any(s.axes != axes or s.is_factor != is_factor for s, _ in there):
-        raise _FeltError
+        raise _DependenceError
     return Share(sum(s.degree * sign for s, sign in there), axes, is_factor)
 
 
 def _sum(sign: int) -> Rule:
     def rule(op: Operation, shares: Shares) -> Share:
         if any(s is not None and s.is_factor for s in shares):
-            return _chosen(op, shares)
-        return _together(shares, (1, sign), is_factor=False)
+            return _selected(op, shares)
+        return _combined(shares, (1, sign), is_factor=False)
 
     return rule
 
@@ -158,7 +158,7 @@ def _product(sign: int) -> Rule:
         if number is None and sign > 0 and shares[1] is not None:
             number, share = _number(op.operands[0]), shares[1]
         if share is None or share.is_factor or not number:
-            return _together(shares, (1, sign), is_factor=True)
+            return _combined(shares, (1, sign), is_factor=True)
         return _scaled(share, number if sign > 0 else 1 / number)
 
     return rule
@@ -169,7 +169,7 @@ def _number(value: SSAValue) -> float | None:
     return float(constant.value.value.data) if constant is not None else None
 
 
-def _chosen(op: Operation, shares: Shares) -> Share:
+def _selected(op: Operation, shares: Shares) -> Share:
     """Share of a value that is one of several, or their sum: 0 has any factor."""
     values = zip(op.operands, shares, strict=True)
     return _same_factor(op, [s for v, s in values if _number(v) != 0])
@@ -178,7 +178,7 @@ def _chosen(op: Operation, shares: Shares) -> Share:
 def _select(op: Operation, shares: Shares) -> Share | None:
     condition, *values = shares
     if condition is not None:
-        raise _FeltError
+        raise _DependenceError
     if any(s is not None and s.is_factor for s in values):
         zeros = (_number(v) for v in op.operands[1:])
         return _one([s for s, zero in zip(values, zeros, strict=True) if zero != 0])
@@ -191,14 +191,14 @@ def _contraction(op: Operation, shares: Shares) -> Share:
     kinds = Combination.none, Combination.mul
     is_plain = op.combination.data in kinds and op.aggregation.data is not Aggregation.mul
     if not is_plain or op.default is not None:
-        raise _FeltError
+        raise _DependenceError
     own = list[Share]()
     for share, access in zip(shares, op.accesses.data, strict=False):
         if share is not None:
             axes = tuple(_axis_of(op, access.data[k]) if k else None for k in share.axes)
             own.append(replace(share, axes=axes))
     if any(not s.is_factor or s.axes != own[0].axes for s in own):
-        raise _FeltError
+        raise _DependenceError
     return replace(own[0], degree=sum(s.degree for s in own))
 
 
@@ -206,7 +206,7 @@ def _axis_of(op: ContractionOp, e: IndexExpr) -> int:
     """Axis of an op's result, from the last one, that lies along an index expression."""
     output = op.output.data
     if e.variable is None or e not in output:
-        raise _FeltError
+        raise _DependenceError
     return output.index(e) - len(output)
 
 

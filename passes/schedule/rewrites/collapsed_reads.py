@@ -30,7 +30,7 @@ from tiledialect.schedule.cost.device import LINE
 
 
 @dataclass(frozen=True)
-class Row:
+class CollapsedRead:
     """Last axes of an operand that collapse to one."""
 
     operand: int
@@ -39,7 +39,7 @@ class Row:
     """Number of the last axes."""
 
 
-def read_rows(kernel: KernelOp, kept: frozenset[int]) -> None:
+def collapse_reads(kernel: KernelOp, kept: frozenset[int]) -> None:
     """Let a kernel's contraction read the last axes of its inputs as one, where it can.
 
     ``kept`` are the numbers of the inputs that stay as they are.
@@ -47,21 +47,21 @@ def read_rows(kernel: KernelOp, kept: frozenset[int]) -> None:
     op = kernel.contraction
     if op is None or op.domain is None or op.constraints.data:
         return
-    for row in list(_rows(kernel, op)):
+    for row in list(_collapsible_reads(kernel, op)):
         if kernel.block.args.index(op.inputs[row.operand]) not in kept:
-            _read(kernel, op, row)
+            _collapse(kernel, op, row)
 
 
-def _rows(kernel: KernelOp, op: ContractionOp) -> Iterator[Row]:
+def _collapsible_reads(kernel: KernelOp, op: ContractionOp) -> Iterator[CollapsedRead]:
     """Collapsible inputs: those that the contraction alone reads, at one place."""
     for k, (value, access) in enumerate(zip(op.inputs, op.accesses, strict=True)):
         is_input = isinstance(value, BlockArgument) and value.block is kernel.block
         if is_input and len(list(value.uses)) == 1:
             axes = _diagonal(op, value, access.data)
             if axes == 0 and len(op.inputs) > 1:
-                axes = _together(op, access.data, shape(value))
+                axes = _joint_axes(op, access.data, shape(value))
             if axes > 1:
-                yield Row(k, axes)
+                yield CollapsedRead(k, axes)
 
 
 def _diagonal(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -> int:
@@ -81,7 +81,7 @@ def _diagonal(op: ContractionOp, value: SSAValue, access: Sequence[IndexExpr]) -
     return whole - first if is_far and all(len(e.names) <= 1 for e in access[first:]) else 0
 
 
-def _together(op: ContractionOp, access: Sequence[IndexExpr], sizes: Sequence[int]) -> int:
+def _joint_axes(op: ContractionOp, access: Sequence[IndexExpr], sizes: Sequence[int]) -> int:
     """Number of last axes that are whole indices, all of them summed over, or none."""
     assert op.domain is not None
     if not access:
@@ -110,7 +110,7 @@ def _together(op: ContractionOp, access: Sequence[IndexExpr], sizes: Sequence[in
     return len(list(found)) + len(access) - 1 - last
 
 
-def _read(kernel: KernelOp, op: ContractionOp, row: Row) -> None:
+def _collapse(kernel: KernelOp, op: ContractionOp, row: CollapsedRead) -> None:
     """Read the last axes of an operand as one, from a reshape before the kernel."""
     value = op.inputs[row.operand]
     assert isinstance(value, BlockArgument)

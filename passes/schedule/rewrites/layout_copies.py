@@ -24,7 +24,7 @@ from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.loops import GlobalStage
 
 
-def stage_in_global(module: ModuleOp) -> None:
+def insert_layout_copies(module: ModuleOp) -> None:
     """Copy the operands that schedules stage in global memory, by a kernel before each.
 
     The copy for operand `K` of kernel `O` is called `O_K`, and has no schedule yet.

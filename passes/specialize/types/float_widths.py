@@ -29,7 +29,7 @@ from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.diagnostics.value_warnings import placed
 
-UNSAID = "no input of the program holds reals that say another"
+UNDETERMINED = "no input of the program holds reals that say another"
 EXACT_BELOW = 2**24
 """Bound up to which all integers are numbers of f32."""
 
@@ -197,7 +197,7 @@ class RealWidths:
             moved = op.combination.data is Combination.none
             if not moved or op.aggregation.data in (Aggregation.add, Aggregation.mul):
                 return False
-        elif not isinstance(op, CHOOSING):
+        elif not isinstance(op, SELECTING):
             return False
         return all(self._is_exact(v) for m in meetings(op) for v in m.values)
 
@@ -215,14 +215,14 @@ class RealWidths:
             if element_type(value) == et.real or is_wider:
                 self.returned.operands[k] = _converted(value, t or f32, self.returned)
 
-    def surprises(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Warnings of widths that the program does not determine."""
         for value in self.undecided:
             if isinstance(op := value.owner, Operation):
                 name, what = value.name_hint and name_of(value), _made_of(op)
                 yield placed(
                     op,
-                    f"{name or 'a number here'} is of type f32, as {UNSAID}; "
+                    f"{name or 'a number here'} is of type f32, as {UNDETERMINED}; "
                     f"write as_float({what}, 64), or as_float({what}, 32), for {what}",
                 )
 
@@ -260,7 +260,7 @@ class RealWidths:
                 self.open[new] = self.open[value]
 
 
-CHOOSING = (ew.IdentOp, ew.MaxOp, ew.MinOp, ew.SelectOp, ReshapeOp, GatherOp, CustomGradientOp)
+SELECTING = (ew.IdentOp, ew.MaxOp, ew.MinOp, ew.SelectOp, ReshapeOp, GatherOp, CustomGradientOp)
 """Ops whose results are some of their operands."""
 
 

@@ -22,7 +22,7 @@ from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.passes.diagnostics.value_warnings import placed
 
-Range = tuple[int, int]
+IntegerRange = tuple[int, int]
 """The least and the greatest value."""
 
 LARGE = 2**128
@@ -38,7 +38,7 @@ class IntegerRanges:
     get a warning.
     """
 
-    known: dict[Operation, Range] = field(default_factory=dict[Operation, Range])
+    known: dict[Operation, IntegerRange] = field(default_factory=dict[Operation, IntegerRange])
     """Ranges of the integers that ops compute."""
     open: set[Operation] = field(default_factory=set[Operation])
 
@@ -70,7 +70,7 @@ class IntegerRanges:
             return None
         return _wraps(op, t, exact)
 
-    def range_of(self, value: SSAValue) -> Range | None:
+    def range_of(self, value: SSAValue) -> IntegerRange | None:
         """Range of an integer, if it follows from sizes."""
         if (constant := constant_of(value)) is not None:
             return (constant.number, constant.number) if isinstance(constant.number, int) else None
@@ -78,7 +78,7 @@ class IntegerRanges:
             return self.known[value.owner]
         return (0, 1) if element_type(value) == i1 else None
 
-    def _note(self, op: TileOp, found: Range | None) -> None:
+    def _note(self, op: TileOp, found: IntegerRange | None) -> None:
         if found is not None and max(map(abs, found)) < LARGE:
             self.known[op] = found
 
@@ -90,7 +90,7 @@ class IntegerRanges:
         self.open.add(cast)
         return cast.result
 
-    def _range_of_result(self, op: TileOp) -> Range | None:
+    def _range_of_result(self, op: TileOp) -> IntegerRange | None:
         if isinstance(op, ew.CastOp):
             found, t = self.range_of(op.operand), element_type(op.result)
             return found if found is not None and _fits(t, found) else None
@@ -122,14 +122,14 @@ def _computed_type(op: TileOp) -> Attribute | None:
     return t if isinstance(t, IntegerType) and t != i1 else None
 
 
-def _fits(t: Attribute, found: Range) -> bool:
+def _fits(t: Attribute, found: IntegerRange) -> bool:
     """Whether an integer type holds a range."""
     if not isinstance(t, IntegerType):
         return False
     return all(et.holds(t, number) for number in found)
 
 
-def _wraps(op: TileOp, t: Attribute, exact: Range) -> str:
+def _wraps(op: TileOp, t: Attribute, exact: IntegerRange) -> str:
     (result,) = op.results
     name = name_of(result) if result.name_hint else "an integer here"
     low, high = et.limits(t)
@@ -146,30 +146,30 @@ def _wraps(op: TileOp, t: Attribute, exact: Range) -> str:
 # -- ranges of results ---------------------------------------------------------------------------
 
 
-def hull(*ranges: Range) -> Range:
+def hull(*ranges: IntegerRange) -> IntegerRange:
     """Smallest range that holds others."""
     return min(low for low, _ in ranges), max(high for _, high in ranges)
 
 
-def _around(*numbers: int) -> Range:
+def _around(*numbers: int) -> IntegerRange:
     return min(numbers), max(numbers)
 
 
-def _product(a: Range, b: Range) -> Range:
+def _product(a: IntegerRange, b: IntegerRange) -> IntegerRange:
     return _around(*(x * y for x in a for y in b))
 
 
-def _absolute(a: Range) -> Range:
+def _absolute(a: IntegerRange) -> IntegerRange:
     low, high = sorted(map(abs, a))
     return (0 if a[0] <= 0 <= a[1] else low), high
 
 
-def _quotient(a: Range, b: Range) -> Range:
+def _quotient(a: IntegerRange, b: IntegerRange) -> IntegerRange:
     most = _absolute(a)[1]
     return (0 if a[0] >= 0 and b[0] >= 0 else -most), most
 
 
-def _remainder(a: Range, b: Range) -> Range:
+def _remainder(a: IntegerRange, b: IntegerRange) -> IntegerRange:
     divisor = _absolute(b)
     most = _absolute(a)[1]
     # The remainder of a division by 0 is the dividend.
@@ -177,7 +177,7 @@ def _remainder(a: Range, b: Range) -> Range:
     return (-most if a[0] < 0 else 0), (most if a[1] > 0 else 0)
 
 
-def _power(a: Range, b: Range) -> Range | None:
+def _power(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
     if b[0] < 0:
         return None
     if a[0] >= 0:
@@ -191,37 +191,37 @@ def _raised(number: int, exponent: int) -> int:
     return min(LARGE, number ** min(exponent, LARGE.bit_length()))
 
 
-def _left(a: Range, b: Range) -> Range | None:
+def _left(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
     return _product(a, (2 ** b[0], 2 ** b[1])) if b[0] >= 0 and b[1] < 64 else None
 
 
-def _right(a: Range, b: Range) -> Range | None:
+def _right(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
     return hull(a, (0, 0)) if b[0] >= 0 else None
 
 
-def _bits(a: Range, b: Range) -> Range:
+def _bits(a: IntegerRange, b: IntegerRange) -> IntegerRange:
     """The numbers of as many bits as either takes."""
     most = 2 ** max(max(r[1], -1 - r[0]).bit_length() for r in (a, b))
     return (0 if a[0] >= 0 <= b[0] else -most), most - 1
 
 
-def _common_bits(a: Range, b: Range) -> Range:
+def _common_bits(a: IntegerRange, b: IntegerRange) -> IntegerRange:
     positive = [r[1] for r in (a, b) if r[0] >= 0]
     return (0, min(positive)) if positive else _bits(a, b)
 
 
-def _summed(a: Range, count: int) -> Range:
+def _summed(a: IntegerRange, count: int) -> IntegerRange:
     """Range of a sum of as many terms, or fewer."""
     return min(0, a[0] * count), max(0, a[1] * count)
 
 
-def _multiplied(a: Range, count: int) -> Range:
+def _multiplied(a: IntegerRange, count: int) -> IntegerRange:
     """Range of a product of as many factors, or fewer."""
     most = max(_absolute(a)[1], _raised(_absolute(a)[1], count))
     return (-most if a[0] < 0 else 0), most
 
 
-def _aggregated(op: ContractionOp, ranges: Sequence[Range]) -> Range | None:
+def _aggregated(op: ContractionOp, ranges: Sequence[IntegerRange]) -> IntegerRange | None:
     """Range of a contraction of tensors with given ranges; the last one is the default's, if
     any.
     """
@@ -254,10 +254,10 @@ def _most_points(op: ContractionOp) -> int:
     return prod(r.extent for name, r in box.items() if name not in alone)
 
 
-Rule = Callable[..., Range | None]
+Rule = Callable[..., IntegerRange | None]
 """Range of an op's result, if it did not wrap, by the ranges of its operands."""
 
-UNARY: dict[type[Operation], Callable[[Range], Range | None]] = {
+UNARY: dict[type[Operation], Callable[[IntegerRange], IntegerRange | None]] = {
     ew.AbsOp: _absolute,
     ew.BitNotOp: lambda a: (-1 - a[1], -1 - a[0]),
     ew.IdentOp: lambda a: a,
@@ -266,7 +266,7 @@ UNARY: dict[type[Operation], Callable[[Range], Range | None]] = {
     special.GatherOp: lambda a: a,
     special.ReshapeOp: lambda a: a,
 }
-BINARY: dict[type[Operation], Callable[[Range, Range], Range | None]] = {
+BINARY: dict[type[Operation], Callable[[IntegerRange, IntegerRange], IntegerRange | None]] = {
     ew.AddOp: lambda a, b: (a[0] + b[0], a[1] + b[1]),
     ew.BitAndOp: _common_bits,
     ew.BitLeftOp: _left,

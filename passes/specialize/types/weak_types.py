@@ -15,7 +15,7 @@ from tiledialect.dialects.tile.meetings import element_type, meetings
 from tiledialect.dialects.tile.special import PrngStateOp, PrngValueOp
 from tiledialect.passes.diagnostics.value_warnings import warn
 from tiledialect.passes.specialize.tile_specialize import real_widths
-from tiledialect.passes.specialize.types.float_widths import UNSAID
+from tiledialect.passes.specialize.types.float_widths import UNDETERMINED
 
 
 def weak_types(
@@ -45,7 +45,7 @@ def weak_types(
         if chosen == before:
             if len(own) < len(types):
                 # Warn beside arrays only: without them, all values are Python's.
-                warn(_unsaid(inputs[k]) for k in reals if inputs[k] in widths.undecided)
+                warn(_undetermined(inputs[k]) for k in reals if inputs[k] in widths.undecided)
             break
     return chosen
 
@@ -65,9 +65,11 @@ def with_element_type(t: TensorType[Attribute], element_type: Attribute) -> Tens
     return TensorType(element_type, t.get_shape())
 
 
-def _unsaid(value: SSAValue) -> str:
+def _undetermined(value: SSAValue) -> str:
     name = name_of(value)
-    return f"{name} is taken as f32, as {UNSAID}: give np.float64({name}), or np.float32({name})"
+    return (
+        f"{name} is taken as f32, as {UNDETERMINED}: give np.float64({name}), or np.float32({name})"
+    )
 
 
 def _promoted(types: Sequence[Attribute]) -> Attribute | None:

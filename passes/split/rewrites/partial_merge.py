@@ -31,7 +31,7 @@ from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 
 
 @dataclass(frozen=True)
-class Parts:
+class PartialAggregates:
     """Aggregates of a row's parts that corrections need."""
 
     build: TensorBuilder
@@ -48,7 +48,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Deviations:
+class DeviationSum:
     """Sum of differences to means, or of products of two: sums of the parts, and the sum of their
     means' deviations.
     """
@@ -70,7 +70,9 @@ class Deviations:
         """Weight that must be summed, too."""
         return self.moment.weight
 
-    def corrected(self, parts: Parts, found: SSAValue, weights: SSAValue | None) -> SSAValue:
+    def corrected(
+        self, parts: PartialAggregates, found: SSAValue, weights: SSAValue | None
+    ) -> SSAValue:
         """The parts' sums of deviations, from the means of their rows."""
         b, factors = parts.build, [parts.difference(d.mean) for d in self.moment.deviations]
         moved = factors[0] if len(factors) == 1 else b.mul(*factors)
@@ -78,7 +80,7 @@ class Deviations:
 
 
 @dataclass(frozen=True)
-class OfExtreme:
+class ExtremumAggregate:
     """Aggregate that needs a maximum or minimum of its row, and no other sum."""
 
     extreme: ContractionOp
@@ -96,10 +98,12 @@ class OfExtreme:
 
 
 @dataclass(frozen=True)
-class Exponentials(OfExtreme):
+class ExponentialSum(ExtremumAggregate):
     """Sum of `exp(x - m)`, perhaps times a factor, for the maximum `m`."""
 
-    def corrected(self, parts: Parts, found: SSAValue, weights: SSAValue | None) -> SSAValue:
+    def corrected(
+        self, parts: PartialAggregates, found: SSAValue, weights: SSAValue | None
+    ) -> SSAValue:
         """The parts' sums, for the maxima of their rows.
 
         A part of negative infinities has no sum of its own, as `x - m` is NaN there.
@@ -111,19 +115,21 @@ class Exponentials(OfExtreme):
 
 
 @dataclass(frozen=True)
-class Chosen(OfExtreme):
+class Selected(ExtremumAggregate):
     """Aggregate of the elements where `x == m`: parts with another maximum have none."""
 
     otherwise: SSAValue | int
     """Neutral value of the other elements."""
 
-    def corrected(self, parts: Parts, found: SSAValue, weights: SSAValue | None) -> SSAValue:
+    def corrected(
+        self, parts: PartialAggregates, found: SSAValue, weights: SSAValue | None
+    ) -> SSAValue:
         """The parts' aggregates at the extremes of their rows."""
         b, m = parts.build, self.extreme.result
         return b.select(b.op(CmpEqOp, parts.own[m], parts.whole[m]), found, self.otherwise)
 
 
-Correction = Deviations | Exponentials | Chosen
+Correction = DeviationSum | ExponentialSum | Selected
 
 
 def correction(op: ContractionOp, before: Before, size: int) -> Correction | None:
@@ -131,13 +137,13 @@ def correction(op: ContractionOp, before: Before, size: int) -> Correction | Non
     if op.aggregation.data is Aggregation.add:
         moment = moment_of(op, before)
         if moment is not None:
-            return Deviations(moment) if _is_of_means(moment, size) else None
+            return DeviationSum(moment) if _is_of_means(moment, size) else None
         maximum = linear_in(op, before)
         if maximum is not None:
-            return Exponentials(maximum)
+            return ExponentialSum(maximum)
         if (extreme := _compared(op, before)) is not None:
-            return Chosen(extreme, 0)
-    return _chosen(op, before)
+            return Selected(extreme, 0)
+    return _selection(op, before)
 
 
 def is_real(op: ContractionOp) -> bool:
@@ -179,7 +185,7 @@ def _compared(op: ContractionOp, before: Before) -> ContractionOp | None:
     return _extreme(x, m, before)
 
 
-def _chosen(op: ContractionOp, before: Before) -> Chosen | None:
+def _selection(op: ContractionOp, before: Before) -> Selected | None:
     """Correction of an aggregate of selected elements, if all others are one neutral number."""
     if op.combination.data is not Combination.none or not isinstance(op.inputs[0].owner, SelectOp):
         return None
@@ -191,7 +197,7 @@ def _chosen(op: ContractionOp, before: Before) -> Chosen | None:
     if extreme is None or not isinstance(otherwise.owner, ConstantOp):
         return None
     is_kept = op.aggregation.data in (Aggregation.min, Aggregation.max)
-    return Chosen(extreme, otherwise) if is_kept else None
+    return Selected(extreme, otherwise) if is_kept else None
 
 
 def _extreme(x: SSAValue, m: SSAValue, before: Before) -> ContractionOp | None:

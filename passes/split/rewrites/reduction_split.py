@@ -24,7 +24,7 @@ from tiledialect.passes.views.initial_values import filled
 from tiledialect.rounding import ceil_div
 
 
-class Split:
+class ReductionSplit:
     """Split of one index of a contraction.
 
     The partial results have an axis for the part, and one for each of the output's index
@@ -174,7 +174,7 @@ def _names(base: str) -> Iterator[str]:
     yield from (f"{base}_{k}" for k in count(1))
 
 
-def why_not_split(op: ContractionOp, index: str) -> str | None:
+def split_obstacle(op: ContractionOp, index: str) -> str | None:
     """Reason for which a contraction cannot be split at an index, if it is plain to see."""
     if index not in op.index_names:
         return f"it has no index {index}, but {', '.join(op.index_names)}"

@@ -14,30 +14,30 @@ from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
-from tiledialect.passes.split.rewrites.reduction_split import Split, why_not_split
+from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device, Kind
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.search.choice import best, best_seconds, least_seconds
 from tiledialect.schedule.search.tensor_cores import parts_on_tensor_cores, tensor_core_schedule
 
-LEAST_POINTS = 1 << 17
+MIN_POINTS = 1 << 17
 """Minimum points of a split contraction: fewer are done before a second kernel has begun."""
-MANY_POINTS = 1 << 20
+MIN_CPU_POINTS = 1 << 20
 """Points below which CPUs gain by a split only with less than a vector of results for each core."""
-TILES = (32 * 32, 64 * 64, 128 * 128)
+RESULTS_PER_GROUP = (32 * 32, 64 * 64, 128 * 128)
 """Results of a work-group: there are parts for two groups of that size a unit."""
-ONE_WAVE, FEW_PARTS = 64 * 128, 8
+RESULTS_OF_ONE_WAVE, FEW_PARTS = 64 * 128, 8
 """The same for fewer parts than these, but one less where a third group would come after others."""
-GROUPS = 8
+LONG_PARTS_PER_CORE = 8
 """Minimum long parts for each core of a CPU, where there is one result."""
-LONG_SUM = 1 << 19
+MIN_LONG_SUM = 1 << 19
 """Minimum points of a sum in long parts."""
-LONGEST_PART = 1 << 18
+MAX_LONG_PART = 1 << 18
 """Maximum length of long parts: the more is added to a number, the more digits of it are lost."""
 CHUNK = 16
 """Alignment of long parts, so that they are read in whole vectors."""
-MANY_PARTS = 32
+MIN_LONG_INDEX = 32
 """Extent of an index that is long enough, as its parts have groups for other indices, too."""
 GAIN = 0.9
 """Maximum share of the time that a split may take."""
@@ -47,9 +47,9 @@ have more groups, which read more places of memory at a time.
 """
 HANDOVER = {Kind.GPU: 10 / 7, Kind.CPU: 0.0}
 """Latencies of the device from a kernel's last loads to the next one's first."""
-LEAST_TILE = 16 * 16
+MIN_TILE = 16 * 16
 """Minimum results of a group that has a tile of a product."""
-MANY_GROUPS = 8
+BUSY_GROUPS = 8
 """Groups for each unit of a GPU with which none is idle, and nothing is split."""
 
 
@@ -78,7 +78,7 @@ class Weighed:
     splits: tuple[WeighedSplit, ...]
     ops: list[Operation]
     """Ops of the best split; none if the contraction is better as it is."""
-    why: str = ""
+    reason: str = ""
     """Reason for a split that was not weighed."""
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     if (split := _on_tensor_cores(op, facts, device, precision)) is not None:
         return split
     outputs = prod(facts.extents[name] for name in facts.output_indices)
-    if reason := _why_whole(op, facts, outputs, device, precision):
+    if reason := _no_split_reason(op, facts, outputs, device, precision):
         return reason
     found: list[Operation] = []
     splits: list[WeighedSplit] = []
@@ -109,7 +109,7 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     are_columns = is_gpu and outputs >= device.compute_units and not facts.is_product
     for index, parts in _splits(op, facts, outputs, device):
         try:
-            made = Split(op, index, parts, _multiple(facts.extents[index], parts)).ops()
+            made = ReductionSplit(op, index, parts, _multiple(facts.extents[index], parts)).ops()
         except TileError:
             continue
         enough = MORE_PARTS * least if found and are_columns else least
@@ -131,10 +131,10 @@ def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None
     if device.kind is Kind.CPU or (index := _row_index(op)) is None:
         return None
     rows = facts.extents[index]
-    if not device.is_busy_with(rows) or why_not_split(op, index) is not None:
+    if not device.is_busy_with(rows) or split_obstacle(op, index) is not None:
         return None
-    why = f"each {index} has a sum of its own, for which its elements are never written"
-    return Weighed(0.0, (), Split(op, index, rows, each=True).ops(), why)
+    reason = f"each {index} has a sum of its own, for which its elements are never written"
+    return Weighed(0.0, (), ReductionSplit(op, index, rows, each=True).ops(), reason)
 
 
 def _on_tensor_cores(
@@ -142,15 +142,15 @@ def _on_tensor_cores(
 ) -> Weighed | None:
     """Split into products that tensor cores compute at the same time."""
     found = parts_on_tensor_cores(facts, device, precision)
-    if found is None or why_not_split(op, found.index) is not None:
+    if found is None or split_obstacle(op, found.index) is not None:
         return None
     if tensor_core_schedule(facts, device, precision) is None:
         # Without parts it is computed elsewhere, by one kernel.
         seconds = found.seconds + device.launch * 1e-6
         if seconds > GAIN * best_seconds(facts, device):
             return None
-    why = f"{found.count} parts of {found.index} have tiles for more of the tensor cores"
-    return Weighed(0.0, (), Split(op, found.index, found.count, 2 * CHUNK).ops(), why)
+    reason = f"{found.count} parts of {found.index} have tiles for more of the tensor cores"
+    return Weighed(0.0, (), ReductionSplit(op, found.index, found.count, 2 * CHUNK).ops(), reason)
 
 
 def _row_index(op: ContractionOp) -> str | None:
@@ -184,7 +184,7 @@ def _operands_of(value: SSAValue) -> list[SSAValue]:
     return found
 
 
-def _why_whole(
+def _no_split_reason(
     op: ContractionOp, facts: Facts, outputs: int, device: Device, precision: str
 ) -> str:
     """Reason for which no split of a contraction can gain; empty if one may."""
@@ -192,19 +192,19 @@ def _why_whole(
         return "tensor cores compute it"
     if _begins_rows(op) and device.is_busy_with(outputs):
         return "its input is read again with its results, for which one kernel is best"
-    if facts.points < LEAST_POINTS:
+    if facts.points < MIN_POINTS:
         return f"its {facts.points} points are too few for a second kernel"
     units = device.compute_units
-    if outputs > 2 * units * TILES[1]:
+    if outputs > 2 * units * RESULTS_PER_GROUP[1]:
         return f"its {outputs} results fill the {units} compute units"
     lanes = units * device.native_vector_width
-    if device.kind is Kind.CPU and facts.points < MANY_POINTS and outputs > lanes:
+    if device.kind is Kind.CPU and facts.points < MIN_CPU_POINTS and outputs > lanes:
         return f"its {outputs} results are a vector or more for each of {units} compute units"
     if device.kind is Kind.GPU:
         groups = _groups(facts, device)
         # Groups whose items share the sums of few results are many where larger ones are too few.
-        has_tiles = not _is_matrix(facts) or outputs >= groups * LEAST_TILE
-        if groups >= MANY_GROUPS * units and has_tiles:
+        has_tiles = not _is_matrix(facts) or outputs >= groups * MIN_TILE
+        if groups >= BUSY_GROUPS * units and has_tiles:
             return f"its {groups} groups fill the {units} compute units"
     return ""
 
@@ -230,34 +230,39 @@ def _splits(
     has no parts if there is another.
     """
     is_gpu = device.kind is Kind.GPU
-    needed = min(2 * device.compute_units, ceil(2 * device.compute_units * TILES[0] / outputs))
+    needed = min(
+        2 * device.compute_units, ceil(2 * device.compute_units * RESULTS_PER_GROUP[0] / outputs)
+    )
     summed = [
         name
         for name in facts.reduced_indices
-        if facts.extents[name] > 1 and why_not_split(op, name) is None
+        if facts.extents[name] > 1 and split_obstacle(op, name) is None
     ]
 
     def reach(name: str) -> tuple[bool, int]:
-        is_long = is_gpu and facts.extents[name] >= max(FEW_PARTS, min(needed, MANY_PARTS))
+        is_long = is_gpu and facts.extents[name] >= max(FEW_PARTS, min(needed, MIN_LONG_INDEX))
         strides = (abs(t.strides.get(name, 0)) for t in facts.inputs)
         return is_long, max(strides) * facts.extents[name]
 
     if summed:
         index = max(summed, key=reach)
-        wanted = [ceil(2 * device.compute_units * size / outputs) for size in TILES]
+        wanted = [ceil(2 * device.compute_units * size / outputs) for size in RESULTS_PER_GROUP]
         if is_gpu:
             # Powers of two divide most sums. Of few results each group may have all, and a part.
             wanted += [1 << n.bit_length() - 1 for n in wanted if n < FEW_PARTS]
             wanted.append(2 * device.compute_units)
             if outputs >= device.compute_units:
                 # Half as many groups, whose sums are longer.
-                wanted.append(ceil(device.compute_units * TILES[0] / outputs))
-        elif outputs == 1 and facts.points >= LONG_SUM:
+                wanted.append(ceil(device.compute_units * RESULTS_PER_GROUP[0] / outputs))
+        elif outputs == 1 and facts.points >= MIN_LONG_SUM:
             # Long parts are read in vectors from end to end; each short one joins their lanes.
             wanted.append(
-                max(GROUPS * device.compute_units, ceil_div(facts.extents[index], LONGEST_PART))
+                max(
+                    LONG_PARTS_PER_CORE * device.compute_units,
+                    ceil_div(facts.extents[index], MAX_LONG_PART),
+                )
             )
-        if (few := 2 * device.compute_units * ONE_WAVE // outputs) < FEW_PARTS + is_gpu:
+        if (few := 2 * device.compute_units * RESULTS_OF_ONE_WAVE // outputs) < FEW_PARTS + is_gpu:
             wanted.append(few)
         for parts in sorted({min(n, facts.extents[index]) for n in wanted}):
             if parts > 1:

@@ -27,17 +27,22 @@ from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
-from tiledialect.passes.split.rewrites.partial_merge import Correction, Parts, correction, is_real
+from tiledialect.passes.split.rewrites.partial_merge import (
+    Correction,
+    PartialAggregates,
+    correction,
+    is_real,
+)
 from tiledialect.schedule.cost.device import Device
 
-ITEMS, NOT_KEPT = 1 << 10, 12
+MAX_ITEMS, OTHER_REGISTERS = 1 << 10, 12
 """Maximum work-items of a GPU that share a row, and the registers of each for other things."""
-FEW = 64
+MAX_SEARCHED = 64
 """Maximum ops of the search for sums of the same rows."""
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowShape:
     """Axes of a tensor, and the axes that are aggregated over."""
 
     shape: Shape
@@ -65,27 +70,27 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Group:
+class RowAggregates:
     """Aggregates of the same rows, some of which need others."""
 
-    rows: Rows
+    rows: RowShape
     first: tuple[ContractionOp, ...]
     """Aggregates that others need."""
     found: Mapping[ContractionOp, Correction]
     """Aggregates that need others."""
-    beside: tuple[ContractionOp, ...]
+    independent: tuple[ContractionOp, ...]
     """Aggregates that need none, of tensors that are read anyway."""
 
     @property
     def ops(self) -> set[ContractionOp]:
         """All of the aggregates."""
-        return {*self.first, *self.found, *self.beside}
+        return {*self.first, *self.found, *self.independent}
 
     def is_kept(self, device: Device) -> bool:
         """Whether work-groups of a GPU keep whole rows in registers, of which there are enough."""
         read = sources_of((v for op in self.ops for v in op.inputs), self.rows)
         is_many = device.is_busy_with(self.rows.count)
-        words = device.registers_unit - ITEMS * NOT_KEPT
+        words = device.registers_unit - MAX_ITEMS * OTHER_REGISTERS
         return is_many and self.rows.length * len(read) <= words
 
     def means_of(self, op: ContractionOp) -> list[SSAValue]:
@@ -95,7 +100,7 @@ class Group:
         return [m for m in dict.fromkeys(means) if m != op.result and own.are_needed_for(m)]
 
 
-def rows_of(op: ContractionOp) -> Rows | None:
+def rows_of(op: ContractionOp) -> RowShape | None:
     """Rows that a contraction aggregates without change."""
     if not op.is_static or op.domain is None or op.default is not None or op.constraints:
         return None
@@ -111,11 +116,11 @@ def rows_of(op: ContractionOp) -> Rows | None:
     kept = _places(output)
     if kept is None or not set(kept) <= set(names) or len(kept) == len(names):
         return None
-    rows = Rows(shape, tuple(axis for axis, n in enumerate(names) if n not in kept))
+    rows = RowShape(shape, tuple(axis for axis, n in enumerate(names) if n not in kept))
     return rows if _inputs_fit(op, names, rows) else None
 
 
-def _inputs_fit(op: ContractionOp, names: tuple[str, ...], rows: Rows) -> bool:
+def _inputs_fit(op: ContractionOp, names: tuple[str, ...], rows: RowShape) -> bool:
     """Whether a contraction combines elements of the same place, or compares them with a row's
     value.
     """
@@ -138,7 +143,7 @@ def _places(exprs: Iterable[IndexExpr]) -> tuple[str, ...] | None:
 # -- finding ---------------------------------------------------------------------------------
 
 
-def group_of(leader: ContractionOp) -> Group | None:
+def group_of(leader: ContractionOp) -> RowAggregates | None:
     """Aggregates of rows that need a leader, with the other aggregates of the same rows."""
     rows = rows_of(leader)
     if rows is None or shape_of(tensor_type(leader.result)) != rows.kept:
@@ -146,7 +151,7 @@ def group_of(leader: ContractionOp) -> Group | None:
     users = _users([leader.result], rows)
     if not users:
         return None
-    others = _beside(leader, users, rows)
+    others = _independent_aggregates(leader, users, rows)
     kept = [op for op in others if shape_of(tensor_type(op.result)) == rows.kept]
     users = _users([op.result for op in (leader, *kept)], rows)
     first = [leader, *(op for op in kept if op not in users)]
@@ -159,14 +164,14 @@ def group_of(leader: ContractionOp) -> Group | None:
     if not found:
         return None
     needed = {c for known in found.values() for c in known.needs}
-    beside = tuple(op for op in others if op not in needed and is_real(op))
-    return Group(rows, tuple(c for c in first if c in needed), found, beside)
+    independent = tuple(op for op in others if op not in needed and is_real(op))
+    return RowAggregates(rows, tuple(c for c in first if c in needed), found, independent)
 
 
-def _users(values: Iterable[SSAValue], rows: Rows) -> list[ContractionOp]:
+def _users(values: Iterable[SSAValue], rows: RowShape) -> list[ContractionOp]:
     """Aggregates of rows that use some values through elementwise ops."""
     pending, seen, found = list(values), set[Operation](), list[ContractionOp]()
-    while pending and len(seen) < FEW:
+    while pending and len(seen) < MAX_SEARCHED:
         for use in pending.pop().uses:
             op = use.operation
             if op in seen:
@@ -179,7 +184,9 @@ def _users(values: Iterable[SSAValue], rows: Rows) -> list[ContractionOp]:
     return found
 
 
-def _beside(leader: ContractionOp, users: list[ContractionOp], rows: Rows) -> list[ContractionOp]:
+def _independent_aggregates(
+    leader: ContractionOp, users: list[ContractionOp], rows: RowShape
+) -> list[ContractionOp]:
     """Other aggregates of the tensors that the rows' aggregates read, and that need none of
     these.
     """
@@ -196,7 +203,7 @@ def _beside(leader: ContractionOp, users: list[ContractionOp], rows: Rows) -> li
     ]
 
 
-def sources_of(values: Iterable[SSAValue], rows: Rows) -> set[SSAValue]:
+def sources_of(values: Iterable[SSAValue], rows: RowShape) -> set[SSAValue]:
     """Whole tensors that values are computed from elementwise."""
     found, pending, seen = set[SSAValue](), list(values), set[SSAValue]()
     while pending:
@@ -218,7 +225,7 @@ def sources_of(values: Iterable[SSAValue], rows: Rows) -> set[SSAValue]:
 class PartsKernel:
     """Builder of the row kernel of all aggregates of the parts, which act as rows there."""
 
-    group: Group
+    group: RowAggregates
     axis: int
     parts: int
     before: Operation
@@ -369,7 +376,7 @@ def _hoist(value: SSAValue, before: Operation) -> None:
     Rewriter.insert_op(op, InsertPoint.before(before))
 
 
-def split_rows(group: Group, axis: int, parts: int) -> None:
+def split_rows(group: RowAggregates, axis: int, parts: int) -> None:
     """Replace the aggregates of a group by aggregates of parts, and their merge."""
     kernel = PartsKernel(group, axis, parts, group.first[0])
     ordered = kernel.ordered
@@ -380,19 +387,21 @@ def split_rows(group: Group, axis: int, parts: int) -> None:
         value = found[op.result]
         if (known := group.found.get(op)) is not None:
             weights = None if known.weight is None else found[known.weight]
-            value = known.corrected(Parts(build, kernel.size, own, whole), value, weights)
+            value = known.corrected(
+                PartialAggregates(build, kernel.size, own, whole), value, weights
+            )
         if op in group.first:
-            whole[op.result] = _total(op, value, axis, build, is_beside=True)
+            whole[op.result] = _total(op, value, axis, build, broadcasts=True)
             for mean in group.means_of(op):
                 own[mean] = build.div(value, kernel.size)
                 whole[mean] = build.div(whole[op.result], group.rows.length)
-        total = _total(op, value, axis, build, is_beside=False)
+        total = _total(op, value, axis, build, broadcasts=False)
         total.name_hint = op.result.name_hint
         Rewriter.replace_op(op, [], [total])
 
 
 def _total(
-    op: ContractionOp, found: SSAValue, axis: int, build: TensorBuilder, *, is_beside: bool
+    op: ContractionOp, found: SSAValue, axis: int, build: TensorBuilder, *, broadcasts: bool
 ) -> SSAValue:
     """Merge of the parts, in the shape of the contraction's result, or broadcastable to the
     parts.
@@ -402,7 +411,7 @@ def _total(
     places = [IndexExpr.of(n if n in kept else 0) for n in names]
     inside, output, shape = list(places), op.output.data, shape_of(tensor_type(op.result)) or ()
     inside[axis : axis + 1] = [IndexExpr.of(f"{names[axis]}_part"), IndexExpr.of(0)]
-    if is_beside:
+    if broadcasts:
         output, shape = [*places[:axis], IndexExpr.of(0), *places[axis:]], list(shape)
         shape.insert(axis, 1)
     total = ContractionOp(

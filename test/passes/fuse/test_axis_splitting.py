@@ -20,7 +20,7 @@ import tiledialect as td
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.signature import find_function
 from tiledialect.lowering.compilation import compile_module
-from tiledialect.passes.fuse.rules.axis_splitting import windows
+from tiledialect.passes.fuse.rules.axis_splitting import window_axes
 
 Array = npt.NDArray[np.generic]
 
@@ -249,4 +249,4 @@ def test_points_on_a_line():
     types, target = [TensorType(f32, [64]), TensorType(f32, [1])], TARGETS["cpu"]
     module = compile_module(program.module, program.name, types, target, (), "tile-fuse")
     (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
-    assert windows(kernel) is None
+    assert window_axes(kernel) is None
