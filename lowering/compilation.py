@@ -18,7 +18,7 @@ from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.host.shape_binding import bind_shapes
 from tiledialect.lowering.pipeline import MODELLED, local_size_of, open_pipeline, pipeline
-from tiledialect.passes.diagnostics.value_warnings import keep_warnings
+from tiledialect.passes.diagnostics.reporting import keep_warnings
 from tiledialect.passes.fuse.options import Fusion
 from tiledialect.passes.gradient.tile_gradient import Gradient, specialize_gradient
 from tiledialect.schedule.default_schedule import LOCAL_SIZE

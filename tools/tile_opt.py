@@ -321,7 +321,7 @@ def bind_shapes(module: ModuleOp, shapes: str, name: str | None) -> None:
 
     Inputs that are not named must be declared with a static type.
     """
-    from tiledialect.passes.diagnostics.value_warnings import warn
+    from tiledialect.passes.diagnostics.reporting import warn
     from tiledialect.passes.specialize.tile_specialize import declared_type, specialize
 
     function = find_function(module, name)

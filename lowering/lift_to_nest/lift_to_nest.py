@@ -27,7 +27,7 @@ from tiledialect.ir.signature import argument_names, result_names
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError, has_patterns, index_width
 from tiledialect.lowering.nest.utils.device_limits import check_fits
 from tiledialect.lowering.tile_to_nest.tile_to_nest import kernel_module
-from tiledialect.passes.diagnostics.value_warnings import keep_warnings
+from tiledialect.passes.diagnostics.reporting import keep_warnings
 from tiledialect.schedule.default_schedule import LOCAL_SIZE
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ from tiledialect.lowering.lift_to_nest.views import (
     resolve,
 )
 from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE, NestBuilder
-from tiledialect.passes.diagnostics.value_warnings import placed
+from tiledialect.passes.diagnostics.reporting import placed
 from tiledialect.schedule.loops import Role
 
 SERIAL, UNROLL, VECTOR = (LoopRole(role) for role in (Role.SERIAL, Role.UNROLL, Role.VECTOR))

@@ -20,7 +20,7 @@ from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.names import from_hint
 from tiledialect.ir.signature import argument_dims
-from tiledialect.passes.diagnostics.value_warnings import placed
+from tiledialect.passes.diagnostics.reporting import placed
 
 AxisNames = tuple[str | None, ...]
 """Names of the dimensions of a tensor in the program; None for one without a name."""

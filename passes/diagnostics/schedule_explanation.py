@@ -9,7 +9,7 @@ from math import prod
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import schedule_text
-from tiledialect.passes.diagnostics.value_names import described_contraction
+from tiledialect.passes.diagnostics.value_text import described_contraction
 from tiledialect.passes.fuse.fusion_cost import in_millions
 from tiledialect.passes.fuse.kernel_fusion import notes_of
 from tiledialect.schedule.cost.device import KIB, Device

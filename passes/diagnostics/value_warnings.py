@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping
-from inspect import currentframe
+from collections.abc import Mapping
 from math import prod
 
 import numpy as np
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    FileLineColLoc,
-    ModuleOp,
-    StringAttr,
     TensorType,
     f64,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from tiledialect.dialects.discardable import WARNINGS
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import TileOp, name_of, size_of, tensor_type
@@ -28,30 +21,13 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import CastOp, DivOp, IdentOp, MulOp, SizeOp
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, SumToOp
-from tiledialect.errors import TileWarning
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.language.text import ATOM
-from tiledialect.passes.diagnostics.value_names import size_text
+from tiledialect.passes.diagnostics.reporting import placed
+from tiledialect.passes.diagnostics.value_text import size_text
 
 NARROW = ("int8", "int16", "uint8", "uint16")
-
-
-def keep_warnings(module: ModuleOp, texts: Iterable[str]) -> None:
-    """Add warnings to a module, each once."""
-    if added := tuple(map(StringAttr, texts)):
-        given = module.attributes.get(WARNINGS)
-        before = given.data if isinstance(given, ArrayAttr) else ()
-        module.attributes[WARNINGS] = ArrayAttr(dict.fromkeys((*before, *added)))
-
-
-def warn(texts: Iterable[str]) -> None:
-    """Issue a TileWarning for each text at the first stack frame outside of the package."""
-    level, frame = 1, currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("tiledialect"):
-        level, frame = level + 1, frame.f_back
-    for text in texts:
-        warnings.warn(text, TileWarning, stacklevel=level)
 
 
 def wrapping_sum(op: TileOp) -> str | None:
@@ -179,11 +155,3 @@ def fractional_access(op: ContractionOp) -> str | None:
                     f"quotient that is cut off is a statement of its own, such as P = K / 2",
                 )
     return None
-
-
-def placed(op: Operation, text: str) -> str:
-    """Text after the source location of an op, if that is known."""
-    place = op.location
-    if not isinstance(place, FileLineColLoc):
-        return text
-    return f"{place.filename.data}:{place.line.data}:{place.column.data}: {text}"

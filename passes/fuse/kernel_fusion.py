@@ -13,7 +13,7 @@ from xdsl.transforms.common_subexpression_elimination import cse
 from tiledialect.dialects.discardable import FUSED
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.passes.diagnostics.value_names import described
+from tiledialect.passes.diagnostics.value_text import described
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine
 from tiledialect.passes.fuse.fusion_rules import ROW_FUSION, Order, Partners, Rule, producers
 from tiledialect.passes.fuse.kernel_merging import order_of, replace, sort_topologically, users_of

@@ -21,9 +21,9 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.structural_hash import likeness
 from tiledialect.ir.target_spec import entries, precision_of
-from tiledialect.passes.diagnostics.long_kernels import long_kernel_warnings
+from tiledialect.passes.diagnostics.long_kernel_warnings import long_kernel_warnings
+from tiledialect.passes.diagnostics.reporting import keep_warnings
 from tiledialect.passes.diagnostics.schedule_explanation import GIVEN, described_device, explanation
-from tiledialect.passes.diagnostics.value_warnings import keep_warnings
 from tiledialect.passes.fuse.kernel_fusion import notes_of
 from tiledialect.passes.schedule.rewrites.layout_copies import insert_layout_copies
 from tiledialect.schedule.cost.counts import Model

@@ -67,13 +67,13 @@ from tiledialect.passes.diagnostics.access_warnings import (
     out_of_range_places,
     partial_read,
 )
-from tiledialect.passes.diagnostics.value_names import described_size
+from tiledialect.passes.diagnostics.reporting import warn
+from tiledialect.passes.diagnostics.value_text import described_size
 from tiledialect.passes.diagnostics.value_warnings import (
     fractional_access,
     term_count,
     truncated_mean,
     vanishing_quotient,
-    warn,
     wrapping_sum,
 )
 from tiledialect.passes.specialize.types.float_widths import RealWidths

@@ -18,7 +18,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
-from tiledialect.passes.diagnostics.value_names import described
+from tiledialect.passes.diagnostics.value_text import described
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.passes.split.rewrites.split_choice import (
     GAIN,

@@ -393,7 +393,7 @@ class Function:
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
         """Warn of each text once for all shapes."""
-        from tiledialect.passes.diagnostics.value_warnings import warn
+        from tiledialect.passes.diagnostics.reporting import warn
 
         fresh = [text for text in warnings if text not in self._warned]
         self._warned.update(fresh)

@@ -27,7 +27,7 @@ from tiledialect.dialects.tile.meetings import (
 )
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.diagnostics.value_warnings import placed
+from tiledialect.passes.diagnostics.reporting import placed
 
 UNDETERMINED = "no input of the program holds reals that say another"
 EXACT_BELOW = 2**24

@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.meetings import element_type, lacks_width, meetings
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
-from tiledialect.passes.diagnostics.value_warnings import placed
+from tiledialect.passes.diagnostics.reporting import placed
 
 IntegerRange = tuple[int, int]
 """The least and the greatest value."""

@@ -13,7 +13,7 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.elementwise import IdentOp
 from tiledialect.dialects.tile.meetings import element_type, meetings
 from tiledialect.dialects.tile.special import PrngStateOp, PrngValueOp
-from tiledialect.passes.diagnostics.value_warnings import warn
+from tiledialect.passes.diagnostics.reporting import warn
 from tiledialect.passes.specialize.tile_specialize import real_widths
 from tiledialect.passes.specialize.types.float_widths import UNDETERMINED
 

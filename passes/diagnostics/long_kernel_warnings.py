@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels
-from tiledialect.passes.diagnostics.value_warnings import placed
+from tiledialect.passes.diagnostics.reporting import placed
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import estimated, modelled
 

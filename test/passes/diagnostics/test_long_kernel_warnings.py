@@ -11,7 +11,7 @@ from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module, warnings_of
-from tiledialect.passes.diagnostics.long_kernels import MIN_SECONDS, duration, seconds
+from tiledialect.passes.diagnostics.long_kernel_warnings import MIN_SECONDS, duration, seconds
 from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.schedule.cost.device import device_of
 from tiledialect.schedule.search.choice import best_or_default
