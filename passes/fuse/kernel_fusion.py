@@ -48,7 +48,7 @@ def notes_of(kernel: KernelOp) -> tuple[str, ...]:
 
 
 @dataclass
-class Fusion:
+class KernelFusion:
     """Fusion of the kernels of a block."""
 
     block: Block

@@ -36,7 +36,7 @@ from tiledialect.passes.fuse.fusion_rules import (
     ROW_FUSION,
     STENCIL_FUSION,
 )
-from tiledialect.passes.fuse.kernel_fusion import Fusion, kernels_in
+from tiledialect.passes.fuse.kernel_fusion import KernelFusion, kernels_in
 from tiledialect.passes.fuse.kernel_merging import (
     MAX_ARGUMENTS,
     drop_overwritten_defaults,
@@ -427,7 +427,7 @@ class TileFusePass(PassWithFlags):
                 fuse(function, [*apart.values()], gpu=gpu)
                 copy_returned_arguments(function)
                 forced = rules, self.again, [*apart.values()]
-                fusion = Fusion(block, machine, *forced, given, explains=self.explain)
+                fusion = KernelFusion(block, machine, *forced, given, explains=self.explain)
                 fusion.run()
                 drop_overwritten_defaults(function.body)
                 duplicate_operands(block)

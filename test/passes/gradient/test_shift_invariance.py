@@ -1,4 +1,4 @@
-"""What is subtracted and changes no value: found where that is so, and gradients stay right."""
+"""Shift-invariant extrema: recognized, and left out of gradients that stay right."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tiledialect.passes.gradient.rules.shift_invariance import shift_invariant_e
 
 ROWS = "M[n, 0: N, 1] = >(X[n, c]); D = X - M; E = exp(D); S[n, 0: N, 1] = +(E[n, c]);"
 MASK = "K = index(X, 1) <= index(X, 0);"
-UNFELT = {
+INVARIANT = {
     "softmax": f"(X[N, C]) -> (Y) {{ {ROWS} Y = E / S; }}",
     "reciprocal": f"(X[N, C]) -> (Y) {{ {ROWS} Y = E * recip(S); }}",
     "logsoftmax": f"(X[N, C]) -> (Y) {{ {ROWS} Y = D - log(S); }}",
@@ -35,7 +35,7 @@ UNFELT = {
     "sum of two": "(X, Y) -> (L) { M = max(X, Y); L = log(exp(X - M) + exp(Y - M)) + M; }",
     "place": f"(X[N, C]) -> (Y, B) {{ {ROWS} Y = E / S; B = X == M ? 1 : 0; }}",
 }
-FELT = {
+DEPENDENT = {
     "exponentials": f"(X[N, C]) -> (Y) {{ {ROWS} Y = E; }}",
     "logarithm": f"(X[N, C]) -> (Y) {{ {ROWS} Y = log(S); }}",
     "itself": f"(X[N, C]) -> (Y, M) {{ {ROWS} Y = E / S; }}",
@@ -52,25 +52,25 @@ FELT = {
 
 
 def _inputs(source: str) -> list[np.ndarray]:
-    """For each name of the header a tensor of 3 x 3, or 3 x 2."""
+    """Tensors of 3 x 3, or 3 x 2, for the names of the header."""
     rng, header = np.random.default_rng(7), source.split("->", maxsplit=1)[0]
     shapes = {"X": (3, 3), "V": (3, 2), "Y": (3, 3), "Z": (3, 3)}
     return [rng.normal(size=s) for name, s in shapes.items() if name in header]
 
 
-@pytest.mark.parametrize("name", [*UNFELT, *FELT])
+@pytest.mark.parametrize("name", [*INVARIANT, *DEPENDENT])
 def test_found(name: str):
-    """Whether the greatest or least is found not to be felt."""
-    source = f"function {(UNFELT | FELT)[name]}"
+    """Recognition of extrema by whether results depend on them."""
+    source = f"function {(INVARIANT | DEPENDENT)[name]}"
     module = specialized(load(source), _inputs(source))
     values = [r for op in find_function(module).body.block.ops for r in op.results]
-    assert bool(shift_invariant_extrema(values)) == (name in UNFELT)
+    assert bool(shift_invariant_extrema(values)) == (name in INVARIANT)
 
 
-@pytest.mark.parametrize("name", [*UNFELT, *FELT])
+@pytest.mark.parametrize("name", [*INVARIANT, *DEPENDENT])
 def test_gradients(name: str):
     """Gradients are those of finite differences, the second ones too."""
-    source = f"function {(UNFELT | FELT)[name]}"
+    source = f"function {(INVARIANT | DEPENDENT)[name]}"
     inputs = _inputs(source)
     module = specialized(load(source), inputs)
     check_module(module, inputs)
