@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tiledialect.analysis.online_sums import maximum_of, numbers
-from tiledialect.analysis.row_passes import NO_PASS, Pass, joined, operands, passes_of
-from tiledialect.analysis.welford_sums import Deviation, Moment
+from tiledialect.analysis.row_passes import NO_ROW_PASS, RowPass, joined, operands, passes_of
+from tiledialect.analysis.welford_sums import Deviation, WelfordSum
 from tiledialect.dialects.discardable import NOT_POSITIVE
 from tiledialect.dialects.tile.aggregation import accumulator_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -94,7 +94,7 @@ class RowNest:
         return {key: number for number, key in enumerate(dict.fromkeys(found))}
 
     @cached_property
-    def passes(self) -> list[Pass]:
+    def passes(self) -> list[RowPass]:
         """Contractions of each pass over the row: fewer where a group shares an unkept row."""
         found = passes_of(self.ops, self.rows.axes)
         schedule = self.kernel.schedule
@@ -108,7 +108,7 @@ class RowNest:
         moved = any(x.role is Role.SERIAL and x.index not in self.reduced for x in inside)
         return not moved and prod(self._points_of(self.first - 1)) <= MOST_POINTS
 
-    def needed(self, values: Iterable[SSAValue], own: Pass = NO_PASS) -> list[Operation]:
+    def needed(self, values: Iterable[SSAValue], own: RowPass = NO_ROW_PASS) -> list[Operation]:
         """Ops to do at a point for these values, in order; in a pass, by its operands."""
         pending, found = list(values), set[Operation]()
         while pending:
@@ -168,14 +168,18 @@ class RowNest:
         self._results(tests, len(self.passes) % 2 == 1)
 
     def _pass(
-        self, own: Pass, tests: tuple[Test, ...], buffers: dict[SSAValue, SSAValue], backwards: bool
+        self,
+        own: RowPass,
+        tests: tuple[Test, ...],
+        buffers: dict[SSAValue, SSAValue],
+        backwards: bool,
     ) -> None:
         """Build a pass over the row; values to be kept are stored in buffers."""
         accumulators = {op: self._accumulator(op) for op in own.contractions}
         for accumulator in accumulators.values():
             accumulator.start()
         ops = self.needed((v for op in own.contractions for v in operands(op)), own)
-        guesses = self._guesses(own, accumulators, tests) if own.moments else None
+        guesses = self._guesses(own, accumulators, tests) if own.welford else None
 
         def aggregate() -> None:
             point = Point(self, own, accumulators, guesses)
@@ -194,7 +198,7 @@ class RowNest:
 
     def _join(
         self,
-        own: Pass,
+        own: RowPass,
         accumulators: dict[ContractionOp, Accumulator],
         guesses: Guesses | None,
     ) -> None:
@@ -214,20 +218,20 @@ class RowNest:
                 self.aggregates[op.result] = accumulator
 
     def _guesses(
-        self, own: Pass, accumulators: dict[ContractionOp, Accumulator], tests: tuple[Test, ...]
+        self, own: RowPass, accumulators: dict[ContractionOp, Accumulator], tests: tuple[Test, ...]
     ) -> Guesses:
         """Initialize running means with the first numbers that each lane of a work-item reads."""
         inside = range(self.first, len(self.levels))
         lanes = {k for a in accumulators.values() for k in (*a.places.moving, *a.places.lanes)}
         points = None if tests else prod(self._points_of(self.guess_loop))
-        guesses = Guesses(own.moments, accumulators, points)
+        guesses = Guesses(own.welford, accumulators, points)
         guesses.start()
         at_first = self.kernel.at_steps({step_name(k): Expr() for k in inside if k not in lanes})
         with self.staging.scope(), guesses.loops(), at_first, self.guards.branch(tests):
             self._guess_first(own, guesses)
         return guesses
 
-    def _guess_first(self, own: Pass, guesses: Guesses) -> None:
+    def _guess_first(self, own: RowPass, guesses: Guesses) -> None:
         """Set the running means to the numbers at the loops being built."""
         point = Point(self)
         for op in self.needed(d.x for d in own.deviations.values()):
@@ -382,7 +386,7 @@ class Point:
     def __init__(
         self,
         rows: RowNest,
-        own: Pass = NO_PASS,
+        own: RowPass = NO_ROW_PASS,
         accumulators: Mapping[ContractionOp, Accumulator] = NO_ACCUMULATORS,
         guesses: Guesses | None = None,
     ):
@@ -475,7 +479,7 @@ class Point:
         if self.guesses is not None:
             self.guesses.add(self.known.__getitem__, partial(self._weight, ops))
 
-    def _weight(self, ops: Sequence[Operation], moment: Moment) -> SSAValue:
+    def _weight(self, ops: Sequence[Operation], moment: WelfordSum) -> SSAValue:
         """Factor of a deviation in a sum: the summand where the deviation is 1."""
         one, t = Point(self.rows), self.accumulators[moment.op].type
         value = moment.deviations[0].value

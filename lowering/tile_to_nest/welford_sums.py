@@ -26,8 +26,8 @@ from xdsl.ir import SSAValue
 
 from tiledialect.analysis.welford_sums import (
     Deviation,
-    Moment,
-    Moments,
+    WelfordSum,
+    WelfordSums,
     deviations,
     is_alone,
     sum_of_weights,
@@ -39,7 +39,9 @@ from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, Places
 class Guesses:
     """Running means and sums of deviations of work-items and lanes in a pass over a row."""
 
-    def __init__(self, sums: Moments, own: Mapping[ContractionOp, Accumulator], points: int | None):
+    def __init__(
+        self, sums: WelfordSums, own: Mapping[ContractionOp, Accumulator], points: int | None
+    ):
         self.moments = list(sums.values())
         self.own = own
         self.deviations = deviations(sums)
@@ -66,7 +68,7 @@ class Guesses:
         add = self.own[self.moments[0].op].aggregate
         return Accumulator(places or self.places, self.type, 0, add, hint)
 
-    def _has_weight(self, moment: Moment) -> bool:
+    def _has_weight(self, moment: WelfordSum) -> bool:
         """Whether a sum changes by a sum of weights where the mean moves."""
         return len(moment.deviations) == 1 and self.own[moment.op] not in self.sums.values()
 
@@ -88,7 +90,7 @@ class Guesses:
         return self.nest.scalars.apply("tile.sub", [x, guess], self.type)
 
     def add(
-        self, difference: Callable[[SSAValue], SSAValue], weight: Callable[[Moment], SSAValue]
+        self, difference: Callable[[SSAValue], SSAValue], weight: Callable[[WelfordSum], SSAValue]
     ) -> None:
         """Count the point, and add it to the sums that are no results."""
         for value, total in self.hidden.items():
@@ -153,7 +155,7 @@ class Guesses:
                 (b,) = others
                 self._fall(moment, [(by[a], before[b]), (by[b], after[a])])
 
-    def _fall(self, moment: Moment, products: Iterable[tuple[SSAValue, SSAValue]]) -> None:
+    def _fall(self, moment: WelfordSum, products: Iterable[tuple[SSAValue, SSAValue]]) -> None:
         """Subtract products from a sum; not from infinite squares, which remain infinite."""
         s, t, total = self.nest.scalars, self.type, self.own[moment.op]
         old = self._load(total)

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.analysis.collapsed_axes import Joint, joint
+from tiledialect.analysis.collapsed_axes import CollapsedAxes, collapsible_axes
 from tiledialect.dialects.tile.attributes import DomainAttr
 from tiledialect.dialects.tile.base import make_type, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -40,17 +40,17 @@ MIN_ROW_ON_GPU = 128
 """Minimum size of a product's rows for a tile of a work-group."""
 
 
-def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
+def joined(kernel: KernelOp, found: CollapsedAxes) -> KernelOp | None:
     """The kernel with two axes as one, not in the block yet; None if that is invalid."""
     body = kernel.body.clone()
     made = dict(zip(_values(kernel.block), _values(body.block), strict=True))
-    joint = replace(found, dropped={made[v]: k for v, k in found.dropped.items() if v in made})
+    collapsed = replace(found, dropped={made[v]: k for v, k in found.dropped.items() if v in made})
     for op in body.block.ops:
         if isinstance(op, ContractionOp):
-            _join(op, joint)
-    for value, axis in joint.dropped.items():
+            _join(op, collapsed)
+    for value, axis in collapsed.dropped.items():
         if axis is not None:
-            t = make_type(joint.shape(value), tensor_type(value).element_type)
+            t = make_type(collapsed.shape(value), tensor_type(value).element_type)
             Rewriter.replace_value_with_new_type(value, t)
     inputs = [
         ReshapeOp.of(v, shape(a)).result if a.type != v.type else v
@@ -60,7 +60,7 @@ def joined(kernel: KernelOp, found: Joint) -> KernelOp | None:
     new = KernelOp(inputs, [v.type for v in outputs], body)
     new.attributes, new.location = dict(kernel.attributes), kernel.location
     if kernel.axes is not None:
-        new.axes = DomainAttr(tuple(joint.ranges.items()))
+        new.axes = DomainAttr(tuple(collapsed.ranges.items()))
     try:
         new.verify()
     except VerifyException:
@@ -77,14 +77,14 @@ def _erase(kernel: KernelOp) -> None:
         Rewriter.erase_op(reshape)
 
 
-def _join(op: ContractionOp, joint: Joint) -> None:
+def _join(op: ContractionOp, collapsed: CollapsedAxes) -> None:
     """Let a contraction run over the joined axis, in place."""
     before = op.domain.ranges if op.domain is not None else {}
     places = zip(op.inputs, op.accesses, strict=True)
-    op.accesses = ArrayAttr([joint.access(v, a) for v, a in places])
-    op.output = joint.access(op.result, op.output)
+    op.accesses = ArrayAttr([collapsed.access(v, a) for v, a in places])
+    op.output = collapsed.access(op.result, op.output)
     if op.domain is not None:
-        ranges = {**before, **joint.ranges}
+        ranges = {**before, **collapsed.ranges}
         op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
 
 
@@ -161,7 +161,7 @@ class TileJoinAxesPass(ModulePass):
         for _ in kernels[0].indices:
             new: list[KernelOp] = []
             for kernel, text in zip(kernels, given, strict=True):
-                found = joint(kernel, _least(kernel, device))
+                found = collapsible_axes(kernel, _least(kernel, device))
                 is_given = found and text is not None and _runs_over_more(text, kernel, found)
                 made = joined(kernel, found) if found and not is_given else None
                 new += [] if made is None else [made]
@@ -212,7 +212,7 @@ def _ordered(text: str | None, kernel: KernelOp) -> frozenset[int]:
     return frozenset(s.operand for s in stages if s.order and len(s.order) == ranks[s.operand])
 
 
-def _runs_over_more(text: str, kernel: KernelOp, found: Joint) -> bool:
+def _runs_over_more(text: str, kernel: KernelOp, found: CollapsedAxes) -> bool:
     """Whether a schedule has loops over axes that would be gone, or is invalid."""
     try:
         levels = parse_schedule_text(text, kernel).levels

@@ -6,16 +6,16 @@ from xdsl.dialects.arith import AddfOp, ConstantOp
 from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.dialects.test import TestOp
 
-from tiledialect.analysis.reachability import Before
+from tiledialect.analysis.reachability import Reachability
 
 
 def test_all_that_is_computed_of_a_result_needs_it():
     a, b = TestOp(result_types=[f32]).results[0], TestOp(result_types=[f32]).results[0]
     of_a, of_b = AddfOp(a, a).result, AddfOp(b, b).result
     both = AddfOp(of_a, of_b).result
-    before = Before([of_a])
+    before = Reachability([of_a])
     assert of_a in before and a not in before and both not in before
-    found = [before.are_needed_for(v) for v in (both, of_a, a, b, of_b)]
+    found = [before.reaches(v) for v in (both, of_a, a, b, of_b)]
     assert found == [True, True, False, False, False]
 
 
@@ -25,6 +25,6 @@ def test_ladders_of_many_ways_are_walked_once():
     # There are 2^2000 ways from the end to the beginning.
     for _ in range(2000):
         value = AddfOp(value, value).result
-    before = Before([first])
-    assert not before.are_needed_for(value)
-    assert before.are_needed_for(AddfOp(value, first).result)
+    before = Reachability([first])
+    assert not before.reaches(value)
+    assert before.reaches(AddfOp(value, first).result)

@@ -22,7 +22,7 @@ from tiledialect.dialects.tile.structure.row_axes import Map, Rows, shape
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
 
-KEPT = -1
+UNCOLLAPSIBLE = -1
 """Result of `_dropped` where two axes cannot be one."""
 
 Access = tuple[IndexExpr, ...]
@@ -31,7 +31,7 @@ Places = Sequence[tuple[SSAValue, Access]]
 
 
 @dataclass(frozen=True)
-class Joint:
+class CollapsedAxes:
     """Two axes of a kernel, as one."""
 
     first: str
@@ -66,7 +66,7 @@ class Joint:
         return AccessAttr((*exprs[: k - 1], exprs[k - 1] + offset, *exprs[k + 1 :]))
 
 
-def joint(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
+def collapsible_axes(kernel: KernelOp, least: Callable[[str], int]) -> CollapsedAxes | None:
     """Two axes of a kernel that can be one, of which the second has fewer values than its least."""
     if any(isinstance(op, IndexOp | GatherOp) for op in kernel.block.ops):
         return None
@@ -74,7 +74,7 @@ def joint(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
     return _of_rows(kernel, least) if op is None else _of_contraction(kernel, op, least)
 
 
-def _of_rows(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
+def _of_rows(kernel: KernelOp, least: Callable[[str], int]) -> CollapsedAxes | None:
     """The last two axes of a row kernel, or of one of elementwise ops alone."""
     axes = _axes(kernel)
     # What is yielded as it is given says nothing of axes.
@@ -90,9 +90,9 @@ def _of_rows(kernel: KernelOp, least: Callable[[str], int]) -> Joint | None:
     dropped: dict[SSAValue, int | None] = {}
     for value, along in _row_places(kernel, rows):
         found = _dropped(along, [*axes])
-        if found == KEPT or dropped.setdefault(value, found) != found:
+        if found == UNCOLLAPSIBLE or dropped.setdefault(value, found) != found:
             return None
-    return Joint(first, second, axes, dropped)
+    return CollapsedAxes(first, second, axes, dropped)
 
 
 def _axes(kernel: KernelOp) -> dict[str, Range]:
@@ -118,9 +118,9 @@ def _dropped(along: Map, axes: Sequence[str]) -> int | None:
     *_, before, last = axes
     if last in along:
         k = along.index(last)
-        return k if k and along[k - 1] == before else KEPT
+        return k if k and along[k - 1] == before else UNCOLLAPSIBLE
     if before in along:
-        return KEPT
+        return UNCOLLAPSIBLE
     aligned = axes[len(axes) - len(along) :]
     if any(a not in (None, b) for a, b in zip(along, aligned, strict=True)):
         # It has fewer axes than what it is computed from, and all that is computed with it has.
@@ -130,7 +130,7 @@ def _dropped(along: Map, axes: Sequence[str]) -> int | None:
 
 def _of_contraction(
     kernel: KernelOp, op: ContractionOp, least: Callable[[str], int]
-) -> Joint | None:
+) -> CollapsedAxes | None:
     """Two indices of a contraction, both summed over or neither."""
     allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
     if op.domain is None or op.constraints.data:
@@ -150,7 +150,7 @@ def _of_contraction(
         if a != b and {a, b} <= ranges.keys() and (a in output) == (b in output):
             is_short = ranges[b].extent < least(b)
             if is_short and (dropped := _dropped_by(places, a, b, ranges)) is not None:
-                return Joint(a, b, ranges, dropped, single)
+                return CollapsedAxes(a, b, ranges, dropped, single)
     return None
 
 

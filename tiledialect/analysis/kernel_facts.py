@@ -310,7 +310,7 @@ def _row_facts(kernel: KernelOp) -> Facts:
     passes = passes_of([op for op in kernel.block.ops if op.results], kernel.axes.ranges)
     # Where groups share rows, and keep none, sums are made in the pass of a maximum or a mean.
     fewer = joined(passes, kernel.axes.ranges, guess=True)
-    early = {op for own in fewer for op in (*own.sums, *own.moments)}
+    early = {op for own in fewer for op in (*own.sums, *own.welford)}
     needed, unkept = phases(kernel), phases(kernel, early=early)
     kept, reduced = dict[SSAValue, int](), kernel.reduced
     for k, v in enumerate(kernel.values):
@@ -330,7 +330,7 @@ def _row_facts(kernel: KernelOp) -> Facts:
         live=_most_live(kernel, kept),
         sums=max((len(own.contractions) for own in passes), default=0),
         held=max((own.held for own in fewer), default=0),
-        guessed=any(own.moments for own in fewer),
+        guessed=any(own.welford for own in fewer),
         joined_bytes=sum(
             element_bytes(accumulator_type(op)) for own in passes for op in own.contractions
         ),

@@ -12,7 +12,7 @@ from typing import TypeVar
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, SSAValue
 
-from tiledialect.analysis.reachability import Before
+from tiledialect.analysis.reachability import Reachability
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -49,14 +49,14 @@ def numbers(exponential: Operation) -> Sequence[SSAValue]:
 
 def online(phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp], axes: Axes) -> Online:
     """The sums of a phase, if all can be there one phase earlier; else nothing."""
-    return sums_beside(phase, earlier, axes, linear_in, lambda greatest: [greatest])
+    return sums_of_pass(phase, earlier, axes, linear_in, lambda greatest: [greatest])
 
 
-def sums_beside(
+def sums_of_pass(
     phase: Sequence[ContractionOp],
     earlier: Sequence[ContractionOp],
     axes: Axes,
-    find: Callable[[ContractionOp, Before], Found | None],
+    find: Callable[[ContractionOp, Reachability], Found | None],
     waits_for: Callable[[Found], Iterable[ContractionOp]],
 ) -> dict[ContractionOp, Found]:
     """Findings on the sums of a phase, if all can be in one pass with an earlier phase.
@@ -65,7 +65,7 @@ def sums_beside(
     or means, at any time.
     """
     found: dict[ContractionOp, Found] = {}
-    before = Before(c.result for c in earlier)
+    before = Reachability(c.result for c in earlier)
     for op in phase:
         known = find(op, before)
         if known is None or op.aggregation.data is not Aggregation.add:
@@ -76,10 +76,10 @@ def sums_beside(
     return found
 
 
-def linear_in(op: Operation, before: Before) -> ContractionOp | None:
+def linear_in(op: Operation, before: Reachability) -> ContractionOp | None:
     """The maximum of the exponentials that an op is linear in; it needs nothing else of before."""
     while True:
-        factors = [v for v in op.operands if before.are_needed_for(v)]
+        factors = [v for v in op.operands if before.reaches(v)]
         if len(factors) != 1 or not _multiplies(op, factors[0]):
             return None
         if (greatest := maximum_of(factors[0])) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from xdsl.ir import Operation, SSAValue
 
 
-class Before:
+class Reachability:
     """A set of results, and the values that depend on them.
 
     Answers are cached: in chains of rows, each of which needs the one before, every query would
@@ -21,8 +21,8 @@ class Before:
     def __contains__(self, value: SSAValue) -> bool:
         return value in self._results
 
-    def are_needed_for(self, value: SSAValue) -> bool:
-        """Whether some of them are needed for a value."""
+    def reaches(self, value: SSAValue) -> bool:
+        """Whether a value depends on some of them."""
         known, pending = self._needed_for, [value]
         while pending:
             v = pending[-1]

@@ -10,13 +10,13 @@ from xdsl.ir import Operation, SSAValue
 
 from tiledialect.analysis.online_sums import Online, maximum_of, numbers, online
 from tiledialect.analysis.welford_sums import (
-    NO_MOMENTS,
+    NO_WELFORD_SUMS,
     Deviation,
-    Moment,
-    Moments,
+    WelfordSum,
+    WelfordSums,
+    additional_numbers,
     deviations,
-    held_beside,
-    moments,
+    welford_sums,
 )
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import IndexOp
@@ -24,27 +24,27 @@ from tiledialect.dialects.tile.structure.row_axes import Axes, reduced_by
 
 
 @dataclass(frozen=True)
-class Pass:
+class RowPass:
     """Aggregates of one pass over the row, and those that would be a phase later."""
 
     contractions: Sequence[ContractionOp] = ()
     sums: Online = field(default_factory=dict[ContractionOp, ContractionOp])
-    moments: Moments = field(default_factory=dict[ContractionOp, Moment])
+    welford: WelfordSums = field(default_factory=dict[ContractionOp, WelfordSum])
 
     @property
     def is_joined(self) -> bool:
         """Whether it is two phases."""
-        return bool(self.sums or self.moments)
+        return bool(self.sums or self.welford)
 
     @property
     def held(self) -> int:
         """Most numbers that a lane holds without kept values."""
-        return len(self.contractions) + held_beside(self.moments, self.contractions)
+        return len(self.contractions) + additional_numbers(self.welford, self.contractions)
 
     @cached_property
     def deviations(self) -> dict[SSAValue, Deviation]:
         """The differences to means that are not known yet."""
-        return deviations(self.moments)
+        return deviations(self.welford)
 
     def operands(self, op: Operation) -> Sequence[SSAValue]:
         """Operands of an op, without a maximum or mean that is not known yet."""
@@ -54,10 +54,10 @@ class Pass:
         return numbers(op) if maximum_of(value) in self.sums.values() else operands(op)
 
 
-NO_PASS = Pass()
+NO_ROW_PASS = RowPass()
 
 
-def passes_of(ops: Iterable[Operation], axes: Axes) -> list[Pass]:
+def passes_of(ops: Iterable[Operation], axes: Axes) -> list[RowPass]:
     """A pass for the contractions that aggregate and need no other's result, and so on."""
     number: dict[SSAValue, int] = {}
     found: list[list[ContractionOp]] = []
@@ -68,18 +68,20 @@ def passes_of(ops: Iterable[Operation], axes: Axes) -> list[Pass]:
             found[before].append(op)
             before += 1
         number[op.results[0]] = before
-    return [Pass(phase) for phase in found]
+    return [RowPass(phase) for phase in found]
 
 
-def joined(found: Iterable[Pass], axes: Axes, *, guess: bool) -> list[Pass]:
+def joined(found: Iterable[RowPass], axes: Axes, *, guess: bool) -> list[RowPass]:
     """Fewer passes: sums may know no maximum yet, or, where it may be a ``guess``, no mean."""
-    passes: list[Pass] = []
+    passes: list[RowPass] = []
     for own in found:
-        last = passes[-1] if passes and not passes[-1].is_joined else NO_PASS
+        last = passes[-1] if passes and not passes[-1].is_joined else NO_ROW_PASS
         sums = online(own.contractions, last.contractions, axes)
-        later = moments(own.contractions, last.contractions, axes) if guess else NO_MOMENTS
+        later = (
+            welford_sums(own.contractions, last.contractions, axes) if guess else NO_WELFORD_SUMS
+        )
         if sums or later:
-            passes[-1] = Pass([*last.contractions, *own.contractions], sums, later)
+            passes[-1] = RowPass([*last.contractions, *own.contractions], sums, later)
         else:
             passes.append(own)
     return passes

@@ -14,8 +14,8 @@ from math import isfinite
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, SSAValue
 
-from tiledialect.analysis.online_sums import sums_beside
-from tiledialect.analysis.reachability import Before
+from tiledialect.analysis.online_sums import sums_of_pass
+from tiledialect.analysis.reachability import Reachability
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -34,7 +34,7 @@ class Deviation:
 
 
 @dataclass(frozen=True)
-class Moment:
+class WelfordSum:
     """A sum of deviations, of their products with other things, or with one another."""
 
     op: ContractionOp
@@ -51,25 +51,27 @@ class Moment:
         return len(self.deviations) == 2 and self.deviations[0] == self.deviations[1]
 
 
-Moments = Mapping[ContractionOp, Moment]
+WelfordSums = Mapping[ContractionOp, WelfordSum]
 """The moment of each sum of a phase."""
 
-NO_MOMENTS: Moments = {}
+NO_WELFORD_SUMS: WelfordSums = {}
 
 
-def deviations(found: Moments) -> dict[SSAValue, Deviation]:
+def deviations(found: WelfordSums) -> dict[SSAValue, Deviation]:
     """The deviations that some sums are of."""
     return {d.value: d for moment in found.values() for d in moment.deviations}
 
 
-def moments(
+def welford_sums(
     phase: Sequence[ContractionOp], earlier: Sequence[ContractionOp], axes: Axes
-) -> Moments:
+) -> WelfordSums:
     """The sums of a phase, if all can be there one phase earlier; else nothing."""
-    return sums_beside(phase, earlier, axes, moment_of, lambda m: [d.total for d in m.deviations])
+    return sums_of_pass(
+        phase, earlier, axes, welford_sum_of, lambda m: [d.total for d in m.deviations]
+    )
 
 
-def moment_of(op: ContractionOp, before: Before) -> Moment | None:
+def welford_sum_of(op: ContractionOp, before: Reachability) -> WelfordSum | None:
     """The moment that a sum is, if it depends on no other earlier result."""
     factors = _factors(op, before)
     if factors is None:
@@ -81,7 +83,7 @@ def moment_of(op: ContractionOp, before: Before) -> Moment | None:
     is_real = len(types) == 1 and isinstance(types.pop(), Float32Type | Float64Type)
     is_one = len(known) == 1 or (len(known) == 2 and not is_weighted)
     weight = _other_factor(op, known[0]) if is_weighted and len(known) == 1 else None
-    return Moment(op, known, is_weighted, weight) if is_one and is_real else None
+    return WelfordSum(op, known, is_weighted, weight) if is_one and is_real else None
 
 
 def _other_factor(op: ContractionOp, lone: Deviation) -> SSAValue | None:
@@ -95,7 +97,7 @@ def _other_factor(op: ContractionOp, lone: Deviation) -> SSAValue | None:
 
 
 def sum_of_weights(
-    moment: Moment, found: Moments, sums: Iterable[ContractionOp]
+    moment: WelfordSum, found: WelfordSums, sums: Iterable[ContractionOp]
 ) -> ContractionOp | None:
     """The sum of the weights of a lone deviation, if there is one, not of a mean."""
     totals = {d.total for d in deviations(found).values()}
@@ -106,7 +108,7 @@ def sum_of_weights(
     return None
 
 
-def held_beside(found: Moments, earlier: Sequence[ContractionOp]) -> int:
+def additional_numbers(found: WelfordSums, earlier: Sequence[ContractionOp]) -> int:
     """Additional numbers that a lane holds for such sums: guesses, weights, a count."""
     lone = {m.deviations[0] for m in found.values() if is_alone(m)}
     weighted = [m for m in found.values() if len(m.deviations) == 1 and not is_alone(m)]
@@ -115,19 +117,19 @@ def held_beside(found: Moments, earlier: Sequence[ContractionOp]) -> int:
     return 2 * count - len(lone) + weights + 1 if found else 0
 
 
-def is_alone(moment: Moment) -> bool:
+def is_alone(moment: WelfordSum) -> bool:
     """Whether a sum is one of deviations, as they are."""
     return len(moment.deviations) == 1 and not moment.is_weighted
 
 
-def _factors(op: Operation, before: Before) -> list[Deviation | None] | None:
+def _factors(op: Operation, before: Reachability) -> list[Deviation | None] | None:
     """The deviations that are multiplied for an op's result, None for each other factor."""
     if isinstance(op, ContractionOp):
         is_product = op.combination.data in (Combination.none, Combination.mul)
         is_product &= op.result not in before
     else:
         is_product = isinstance(op, MulOp | NegOp | DivOp)
-    if not is_product or (isinstance(op, DivOp) and before.are_needed_for(op.operands[1])):
+    if not is_product or (isinstance(op, DivOp) and before.reaches(op.operands[1])):
         return None
     found: list[Deviation | None] = [None] if isinstance(op, NegOp | DivOp) else []
     for value in op.operands:
@@ -138,17 +140,17 @@ def _factors(op: Operation, before: Before) -> list[Deviation | None] | None:
     return found
 
 
-def _factors_of(value: SSAValue, before: Before) -> list[Deviation | None] | None:
+def _factors_of(value: SSAValue, before: Reachability) -> list[Deviation | None] | None:
     """The same for a value: one factor, if it is a deviation or needs nothing of before."""
     known = deviation(value, before)
-    if known is not None or not before.are_needed_for(value):
+    if known is not None or not before.reaches(value):
         return [known]
     # It needs something, so an op makes it.
     assert isinstance(value.owner, Operation)
     return _factors(value.owner, before)
 
 
-def deviation(value: SSAValue, before: Before) -> Deviation | None:
+def deviation(value: SSAValue, before: Reachability) -> Deviation | None:
     """The deviation that a value is, if its mean depends on one earlier sum alone."""
     if not isinstance(value.owner, SubOp):
         return None
@@ -156,7 +158,7 @@ def deviation(value: SSAValue, before: Before) -> Deviation | None:
     total = _sum_times_number(mean)
     if total is None or total.result not in before or [*total.inputs] != [x]:
         return None
-    return None if before.are_needed_for(x) else Deviation(value, x, mean, total)
+    return None if before.reaches(x) else Deviation(value, x, mean, total)
 
 
 def _sum_times_number(mean: SSAValue) -> ContractionOp | None:

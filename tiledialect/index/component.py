@@ -16,7 +16,7 @@ from .expr import Constraint
 
 
 @dataclass(frozen=True)
-class Row:
+class ConstraintRow:
     """Constraint that ``(coefficients * x + constant) / divisor`` is an integer in ``0 ..
     bound``."""
 
@@ -34,12 +34,12 @@ class Component:
     """
 
     size: int
-    rows: tuple[Row, ...]
+    rows: tuple[ConstraintRow, ...]
     outputs: int
 
 
 @dataclass(frozen=True)
-class Part:
+class PlacedComponent:
     """A component with its place in its space.
 
     ``names`` are the names of its variables, ``rows`` the number in ``all_constraints`` of the
@@ -51,17 +51,19 @@ class Part:
     rows: tuple[int, ...]
 
 
-def row_of(constraint: Constraint, names: tuple[str, ...]) -> Row:
+def row_of(constraint: Constraint, names: tuple[str, ...]) -> ConstraintRow:
     """The row that says ``constraint`` of the variables ``names``."""
     expr = constraint.expr
     divisor = expr.denominator
     coefficients = tuple(int(expr.coefficient(name) * divisor) for name in names)
-    return Row(coefficients, int(expr.constant * divisor), divisor, ceil(constraint.bound.constant))
+    return ConstraintRow(
+        coefficients, int(expr.constant * divisor), divisor, ceil(constraint.bound.constant)
+    )
 
 
 def partition(
     constraints: Sequence[Constraint], variables: Sequence[str], outputs: int
-) -> tuple[Part, ...]:
+) -> tuple[PlacedComponent, ...]:
     """The components of ``constraints``; those without variables form one of their own.
 
     The first ``outputs`` of them are of the output. ``variables`` are all names, in order.
@@ -74,12 +76,12 @@ def partition(
         names = constraint.expr.names
         group = tuple(group_of[names[0]]) if names else ()
         positions.setdefault(group, []).append(position)
-    parts: list[Part] = []
+    parts: list[PlacedComponent] = []
     for group, where in positions.items():
         names = tuple(name for name in variables if name in group)
         rows = tuple(row_of(constraints[position], names) for position in where)
         component = Component(len(names), rows, sum(position < outputs for position in where))
-        parts.append(Part(component, names, tuple(where)))
+        parts.append(PlacedComponent(component, names, tuple(where)))
     return tuple(parts)
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from tiledialect import caches
 from tiledialect.lazy import lazy
 
-from .component import Part, partition
+from .component import PlacedComponent, partition
 from .expr import Constraint, IndexExpr, Rational
 
 
@@ -70,9 +70,9 @@ class IndexSpace:
         return tuple(dict.fromkeys(name for index in self.output for name in index.names))
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def components(self) -> tuple[PlacedComponent, ...]:
         """The space as a product of independent components."""
-        return _parts(self)
+        return _components(self)
 
     @lazy
     def written(self) -> Written:
@@ -138,5 +138,5 @@ def remembered(ask: Callable[[IndexSpace], T]) -> Callable[[IndexSpace], T]:
 
 
 @remembered
-def _parts(space: IndexSpace) -> tuple[Part, ...]:
+def _components(space: IndexSpace) -> tuple[PlacedComponent, ...]:
     return partition(space.all_constraints(), space.variables, len(space.output))

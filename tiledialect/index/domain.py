@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tiledialect import caches
 
 from . import system
-from .component import Component, Row
+from .component import Component, ConstraintRow
 from .lattice import first_undetermined, rank
 from .system import System
 
@@ -42,7 +42,7 @@ Condition = tuple[int, Test]
 # -- as systems ----------------------------------------------------------------------------------
 
 
-def _form(row: Row, offset: int = 0, scale: int = 1) -> dict[int, int]:
+def _form(row: ConstraintRow, offset: int = 0, scale: int = 1) -> dict[int, int]:
     return {offset + i: scale * c for i, c in enumerate(row.coefficients) if c}
 
 
@@ -122,7 +122,7 @@ def guards(component: Component, box: Box) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def _holds_by_interval(row: Row, test: Test, box: Box) -> bool:
+def _holds_by_interval(row: ConstraintRow, test: Test, box: Box) -> bool:
     """Whether the box alone, taken interval by interval, shows that the test succeeds."""
     if test is Test.DIVISIBLE:
         return row.divisor == 1
@@ -145,7 +145,7 @@ def _is_implied(
     return system.is_surely_empty(constraints)
 
 
-def _add_test(constraints: System, row: Row, test: Test, offset: int = 0) -> None:
+def _add_test(constraints: System, row: ConstraintRow, test: Test, offset: int = 0) -> None:
     if test is Test.LOWER:
         constraints.add_not_negative(_form(row, offset), row.constant)
     elif test is Test.UPPER:
@@ -156,7 +156,7 @@ def _add_test(constraints: System, row: Row, test: Test, offset: int = 0) -> Non
         constraints.add_zero({**_form(row, offset), quotient: -row.divisor}, row.constant)
 
 
-def _add_failure(constraints: System, row: Row, test: Test) -> None:
+def _add_failure(constraints: System, row: ConstraintRow, test: Test) -> None:
     if test is Test.LOWER:
         constraints.add_not_negative(_form(row, scale=-1), -1 - row.constant)
     elif test is Test.UPPER:
@@ -186,7 +186,7 @@ def implied_rows(component: Component, candidates: tuple[int, ...]) -> tuple[int
     return tuple(dropped)
 
 
-def _holds_everywhere(component: Component, row: Row, test: Test) -> bool:
+def _holds_everywhere(component: Component, row: ConstraintRow, test: Test) -> bool:
     if test is Test.DIVISIBLE and row.divisor == 1:
         return True
     constraints = System(component.size)
@@ -259,7 +259,7 @@ def points(component: Component) -> npt.NDArray[Any]:
     return found[:0] if is_empty(component) else found
 
 
-def _magnitude(row: Row, box: Box) -> int:
+def _magnitude(row: ConstraintRow, box: Box) -> int:
     ends = zip(row.coefficients, box, strict=True)
     return (
         abs(row.constant)

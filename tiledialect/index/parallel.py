@@ -115,7 +115,7 @@ def implied(space: IndexSpace, candidates: Sequence[int]) -> set[int]:
     Of two that follow from each other, the first in ``candidates`` is dropped.
     """
     dropped: set[int] = set()
-    for part in space.parts:
+    for part in space.components:
         where = {source: i for i, source in enumerate(part.rows)}
         rows = tuple(where[source] for source in candidates if source in where)
         if rows:

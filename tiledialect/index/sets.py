@@ -22,7 +22,7 @@ import numpy.typing as npt
 from tiledialect.rounding import ceil_div
 
 from . import domain
-from .component import Part
+from .component import PlacedComponent
 from .contraction import IndexSpace, UnboundedIndexError
 from .domain import Box, Test, UnboundedVariableError
 from .expr import IndexExpr, Range
@@ -114,10 +114,10 @@ def ranges(space: IndexSpace) -> dict[str, Range]:
     range is ``0..0``. Raises ``UnboundedIndexError`` naming the
     first index that nothing bounds.
     """
-    boxes = [_bounding_box(space, part) for part in space.parts]
+    boxes = [_bounding_box(space, part) for part in space.components]
     found = {
         name: Range(lower, upper)
-        for part, box in zip(space.parts, boxes, strict=True)
+        for part, box in zip(space.components, boxes, strict=True)
         for name, (lower, upper) in zip(part.names, box, strict=True)
     }
     if is_empty(space):
@@ -125,7 +125,7 @@ def ranges(space: IndexSpace) -> dict[str, Range]:
     return {name: found[name] for name in space.variables}
 
 
-def _bounding_box(space: IndexSpace, part: Part) -> Box:
+def _bounding_box(space: IndexSpace, part: PlacedComponent) -> Box:
     try:
         return domain.bounding_box(part.component)
     except UnboundedVariableError as error:
@@ -134,7 +134,7 @@ def _bounding_box(space: IndexSpace, part: Part) -> Box:
 
 def is_empty(space: IndexSpace) -> bool:
     """Whether there is known to be no point, so that nothing is written."""
-    return any(domain.is_empty(part.component) for part in space.parts)
+    return any(domain.is_empty(part.component) for part in space.components)
 
 
 def guards(space: IndexSpace, ranges: Mapping[str, Range]) -> tuple[Guard, ...]:
@@ -144,7 +144,7 @@ def guards(space: IndexSpace, ranges: Mapping[str, Range]) -> tuple[Guard, ...]:
     the domain. They are in the order of ``all_constraints``, those of one expression together.
     """
     found: list[Guard] = []
-    for part in space.parts:
+    for part in space.components:
         box = tuple((ranges[name].lower, ranges[name].upper) for name in part.names)
         conditions = domain.guards(part.component, box)
         for number, test in conditions:
@@ -164,7 +164,7 @@ def tested_axes(space: IndexSpace, ranges: Mapping[str, Range], operand: int) ->
     return tuple(k for k in range(len(space.inputs[operand])) if k in tested)
 
 
-def _guard(space: IndexSpace, part: Part, number: int, test: Test) -> Guard:
+def _guard(space: IndexSpace, part: PlacedComponent, number: int, test: Test) -> Guard:
     row, source = part.component.rows[number], part.rows[number]
     expr = space.all_constraints()[source].expr * row.divisor
     if test is Test.LOWER:
@@ -178,7 +178,7 @@ def collision(space: IndexSpace) -> Collision | None:
     """Two points that write the same element, if there are such."""
     if is_empty(space):
         return None
-    for part in space.parts:
+    for part in space.components:
         pair = domain.collision(part.component)
         if pair is not None:
             return _extended(space, part, *pair)
@@ -186,11 +186,11 @@ def collision(space: IndexSpace) -> Collision | None:
 
 
 def _extended(
-    space: IndexSpace, part: Part, first: tuple[int, ...], second: tuple[int, ...]
+    space: IndexSpace, part: PlacedComponent, first: tuple[int, ...], second: tuple[int, ...]
 ) -> Collision | None:
     """Two points of a space from two of one of its parts."""
     rest: dict[str, int] = {}
-    for other in space.parts:
+    for other in space.components:
         values = domain.sample(other.component)
         if values is None:
             return None
@@ -212,7 +212,7 @@ def covers_output(space: IndexSpace) -> bool:
     """
     if 0 in space.output_shape:
         return True
-    return all(domain.covers_output(part.component) for part in space.parts)
+    return all(domain.covers_output(part.component) for part in space.components)
 
 
 def is_full(space: IndexSpace) -> bool:
@@ -221,7 +221,7 @@ def is_full(space: IndexSpace) -> bool:
     A loop nest over them writes at every step. A space without points is not full. It may be false
     where that is too hard to tell.
     """
-    return not is_empty(space) and all(domain.is_full(part.component) for part in space.parts)
+    return not is_empty(space) and all(domain.is_full(part.component) for part in space.components)
 
 
 def points(space: IndexSpace) -> npt.NDArray[Any]:
@@ -232,7 +232,7 @@ def points(space: IndexSpace) -> npt.NDArray[Any]:
     ranges(space)
     found = np.zeros((1, 0), np.int64)
     names: list[str] = []
-    for part in space.parts:
+    for part in space.components:
         more = domain.points(part.component)
         found = np.hstack([np.repeat(found, len(more), axis=0), np.tile(more, (len(found), 1))])
         names += part.names

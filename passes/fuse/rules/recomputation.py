@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.analysis.reachability import Before
+from tiledialect.analysis.reachability import Reachability
 from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp
@@ -56,9 +56,9 @@ def recomputations(
 def _joined(found: Sequence[Recomputation], machine: Machine) -> list[Recomputation]:
     """Fewer kernels: contractions over the same rows that do not need each other are joined."""
     joined: list[Recomputation] = []
-    made = Before(v for own in found for user in own.users for v in user.outputs)
+    made = Reachability(v for own in found for user in own.users for v in user.outputs)
     for new in found:
-        needs_others = any(made.are_needed_for(v) or v in made for u in new.users for v in u.inputs)
+        needs_others = any(made.reaches(v) or v in made for u in new.users for v in u.inputs)
         if needs_others or not new.kernel.contractions:
             joined.append(new)
             continue

@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import SSAValue
 
 from tiledialect.analysis.online_sums import linear_in
-from tiledialect.analysis.reachability import Before
-from tiledialect.analysis.welford_sums import Moment, moment_of
+from tiledialect.analysis.reachability import Reachability
+from tiledialect.analysis.welford_sums import WelfordSum, welford_sum_of
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -53,7 +53,7 @@ class DeviationSum:
     means' deviations.
     """
 
-    moment: Moment
+    moment: WelfordSum
 
     @property
     def needs(self) -> tuple[ContractionOp, ...]:
@@ -132,10 +132,10 @@ class Selected(ExtremumAggregate):
 Correction = DeviationSum | ExponentialSum | Selected
 
 
-def correction(op: ContractionOp, before: Before, size: int) -> Correction | None:
+def correction(op: ContractionOp, before: Reachability, size: int) -> Correction | None:
     """Correction that merges an aggregate of rows of some size from its parts', if known."""
     if op.aggregation.data is Aggregation.add:
-        moment = moment_of(op, before)
+        moment = welford_sum_of(op, before)
         if moment is not None:
             return DeviationSum(moment) if _is_of_means(moment, size) else None
         maximum = linear_in(op, before)
@@ -152,7 +152,7 @@ def is_real(op: ContractionOp) -> bool:
     return all(isinstance(t, Float32Type | Float64Type) for t in types)
 
 
-def _is_of_means(moment: Moment, size: int) -> bool:
+def _is_of_means(moment: WelfordSum, size: int) -> bool:
     """Whether all deviations are from means, and the weight that is summed is known."""
     is_known = not moment.is_weighted or moment.weight is not None
     return is_known and all(
@@ -177,7 +177,7 @@ def _multiple(mean: SSAValue, total: SSAValue) -> float:
     return number
 
 
-def _compared(op: ContractionOp, before: Before) -> ContractionOp | None:
+def _compared(op: ContractionOp, before: Reachability) -> ContractionOp | None:
     """Extreme whose equal elements a contraction counts."""
     if op.combination.data is not Combination.eq:
         return None
@@ -185,12 +185,12 @@ def _compared(op: ContractionOp, before: Before) -> ContractionOp | None:
     return _extreme(x, m, before)
 
 
-def _selection(op: ContractionOp, before: Before) -> Selected | None:
+def _selection(op: ContractionOp, before: Reachability) -> Selected | None:
     """Correction of an aggregate of selected elements, if all others are one neutral number."""
     if op.combination.data is not Combination.none or not isinstance(op.inputs[0].owner, SelectOp):
         return None
     condition, value, otherwise = op.inputs[0].owner.operands
-    if not isinstance(condition.owner, CmpEqOp) or before.are_needed_for(value):
+    if not isinstance(condition.owner, CmpEqOp) or before.reaches(value):
         return None
     x, m = condition.owner.operands
     extreme = _extreme(x, m, before) or _extreme(m, x, before)
@@ -200,7 +200,7 @@ def _selection(op: ContractionOp, before: Before) -> Selected | None:
     return Selected(extreme, otherwise) if is_kept else None
 
 
-def _extreme(x: SSAValue, m: SSAValue, before: Before) -> ContractionOp | None:
+def _extreme(x: SSAValue, m: SSAValue, before: Reachability) -> ContractionOp | None:
     """Aggregate of a value, if it is the extreme of another one."""
     op = m.owner
     if m not in before or not isinstance(op, ContractionOp) or [*op.inputs] != [x]:

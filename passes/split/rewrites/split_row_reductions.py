@@ -15,7 +15,7 @@ from math import prod
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.analysis.reachability import Before
+from tiledialect.analysis.reachability import Reachability
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, DomainAttr
 from tiledialect.dialects.tile.base import Shape, broadcast_shape, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -95,9 +95,9 @@ class RowAggregates:
 
     def means_of(self, op: ContractionOp) -> list[SSAValue]:
         """Means of a sum that other aggregates need."""
-        own = Before([op.result])
+        own = Reachability([op.result])
         means = (m for known in self.found.values() for m in known.means)
-        return [m for m in dict.fromkeys(means) if m != op.result and own.are_needed_for(m)]
+        return [m for m in dict.fromkeys(means) if m != op.result and own.reaches(m)]
 
 
 def rows_of(op: ContractionOp) -> RowShape | None:
@@ -156,7 +156,7 @@ def group_of(leader: ContractionOp) -> RowAggregates | None:
     users = _users([op.result for op in (leader, *kept)], rows)
     first = [leader, *(op for op in kept if op not in users)]
     others = [op for op in others if op not in users]
-    before, found = Before(op.result for op in first), dict[ContractionOp, Correction]()
+    before, found = Reachability(op.result for op in first), dict[ContractionOp, Correction]()
     for op in users:
         known = correction(op, before, rows.length)
         if known is not None:
@@ -191,14 +191,14 @@ def _independent_aggregates(
     these.
     """
     sources = sources_of([*leader.inputs, *(v for op in users for v in op.inputs)], rows)
-    before = Before([leader.result, *(op.result for op in users)])
+    before = Reachability([leader.result, *(op.result for op in users)])
     return [
         op
         for op in _users(sources, rows)
         if op is not leader
         and op not in users
         and op.parent is leader.parent
-        and not any(map(before.are_needed_for, op.inputs))
+        and not any(map(before.reaches, op.inputs))
         and sources_of(op.inputs, rows) <= sources
     ]
 
@@ -339,7 +339,7 @@ class PartsKernel:
 
     def _is_made_again(self, value: SSAValue) -> bool:
         """Whether a value is recomputed: it follows no contraction, or needs an aggregate."""
-        if Before(op.result for op in self.group.first).are_needed_for(value):
+        if Reachability(op.result for op in self.group.first).reaches(value):
             return True
         sources = sources_of([value], self.group.rows)
         return bool(sources) and all(not isinstance(v.owner, Operation) for v in sources)
