@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiledialect.analysis.reachability import Before
+from tiledialect.analysis.reachability import Reachability
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
@@ -47,6 +47,6 @@ def test_corrections(ops: tuple[str, ...], kind: type | None):
     body = "\n  ".join(ops)
     text = f"func.func @f(%X: {M}) -> {result} {{\n  {body}\n  func.return %S : {result}\n}}"
     first, *_, last = ops_of(parse_mlir(text, "f.mlir"), ContractionOp)
-    found = correction(last, Before([first.result]), 64)
+    found = correction(last, Reachability([first.result]), 64)
     assert found is None if kind is None else isinstance(found, kind)
     assert found is None or found.needs == (first,)
