@@ -204,7 +204,7 @@ def _share(function: Operation) -> None:
         move_loop_invariant_code(loop)
     outside = [x for x, loop in divisions if loop is None or not _is_ready(x, loop)]
     if len(divisions) > len(outside) > 0 and any(map(_is_long, outside)):
-        # The divisor of a loop, and of what is outside, is computed for each until now.
+        # The divisor is computed in the loop and outside until now.
         cse(function)
         divisions = _divisions(function)
     sharing = Sharing()

@@ -40,7 +40,7 @@ class Memory(NamedTuple):
 
     memory: SSAValue
     base: SSAValue | None
-    """The index to which numbers are added."""
+    """Index to which numbers are added."""
     type: VectorType
 
 

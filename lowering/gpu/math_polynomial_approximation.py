@@ -64,7 +64,7 @@ def exp(f: FloatArithmetic, x: SSAValue) -> SSAValue:
 
 
 LEAST_HALF, MOST_HALF = -18.0, 12.0
-"""Beyond these ends the exponential is 0, and infinite, as a half."""
+"""Bounds beyond which the exponential is 0, and infinite, as a half."""
 EXP_OF_HALF = (4.127775e-2, 1.6753515e-1, 5.0005116e-1, 1.0, 1.0)
 """The polynomial nearest to exp(r), for its relative error, where -log(2)/2 <= r <= log(2)/2."""
 

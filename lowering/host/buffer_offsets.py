@@ -18,7 +18,7 @@ def parts_of(kernel: gpu.FuncOp) -> frozenset[int]:
 
 
 def add_parts(kernel: gpu.FuncOp, parameters: Iterable[int]) -> None:
-    """Have a kernel be told where the buffers of more parameters begin."""
+    """Give a kernel the offsets of the buffers of more parameters."""
     if listed := sorted(parts_of(kernel).union(parameters)):
         kernel.attributes[OFFSET_PARAMETERS] = DenseArrayBase.from_list(i32, listed)
 

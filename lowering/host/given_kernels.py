@@ -79,7 +79,7 @@ def _check_loops(module: ModuleOp) -> None:
 
 
 def return_stored(module: ModuleOp, name: str) -> None:
-    """Have a host function return the arguments that are stored to, by their names.
+    """Let a host function return the arguments that are stored to, by their names.
 
     They are copied first: the arrays of a caller stay as they are.
     """

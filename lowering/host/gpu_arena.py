@@ -81,7 +81,7 @@ def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
         ends = [offset + b.size for offset, b in zip(plan.offsets, lives, strict=True)]
         fit = [end <= largest for end in ends]
         if not any(fit):
-            # There is one that is too large by itself: whoever runs this will say so.
+            # One is too large by itself: the runtime reports it.
             fit = [True] * len(fit)
         arenas.append(_arena(max(compress(ends, fit)), allocations[0]))
         for op, offset in compress(zip(allocations, plan.offsets, strict=True), fit):
@@ -117,7 +117,7 @@ def _replace(op: gpu.AllocOp, arena: gpu.AllocOp, offset: arith.ConstantOp) -> N
 
 
 def mark_parts(host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]) -> None:
-    """Have the kernels be told where the parts that they are given begin."""
+    """Give the kernels the offsets of their parts."""
     for launch in host.body.block.ops:
         if isinstance(launch, gpu.LaunchFuncOp) and (kernel := kernels.get(launch.kernel)):
             inside = (k for k, v in enumerate(launch.kernelOperands) if _begins_inside(root(v)))

@@ -85,7 +85,7 @@ def _place(buffers: Sequence[Lifetime], order: Sequence[int]) -> MemoryPlan:
     """Place each buffer in turn as low as possible."""
     offsets = [0] * len(buffers)
     placed: list[tuple[int, int, int, int]] = []
-    """Start, end, and first and last moment of each."""
+    """Start, end, and first and last moment of each buffer."""
     total = 0
     for k in order:
         b, offset = buffers[k], 0

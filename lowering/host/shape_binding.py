@@ -79,7 +79,7 @@ class _ShapeBinding:
 
     def _number(self, op: Operation, value: SSAValue) -> int:
         if value not in self.numbers:
-            raise TileError.at(op, "the host computes sizes from those of its inputs alone")
+            raise TileError.at(op, "the host computes sizes from sizes of inputs alone")
         return self.numbers[value]
 
     def _replace(self, op: Operation, number: int) -> None:

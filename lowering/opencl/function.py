@@ -211,7 +211,7 @@ class FunctionPrinter(MemoryScope):
     @override
     def buffer(self, value: SSAValue) -> Buffer:
         if value not in self.buffers:
-            raise self.error(f"it is not known where the {value.type} lies")
+            raise self.error(f"the buffer of the {value.type} is not known")
         return self.buffers[value]
 
     @override
@@ -323,7 +323,7 @@ class FunctionPrinter(MemoryScope):
         """The function."""
         body = self.function.body
         if not body.blocks:
-            raise self.error("it has no body")
+            raise self.error("the function has no body")
         parameters = [self.parameter(a) for a in body.blocks[0].args]
         results = self.function.function_type.outputs.data
         if len(results) > 1:
@@ -404,10 +404,10 @@ class FunctionPrinter(MemoryScope):
                 self.print_op(op)
 
     def print_op(self, op: Operation) -> None:
-        """One op that is not dead."""
+        """Print an op that is not dead."""
         cls = type(op)
         if self.has_bf16 and computes_with_bf16(op):
-            raise self.error("it computes with bf16, which gpu-widen-bf16 leaves to f32")
+            raise self.error("arithmetic on bf16 must be in f32: run gpu-widen-bf16 first")
         if cls in VIEWS:
             self.buffers[op.results[0]] = VIEWS[cls](self, op)
         elif cls in WRITES:
@@ -419,7 +419,7 @@ class FunctionPrinter(MemoryScope):
         elif cls in PURE:
             self.print_value(op, PURE[cls](self, op))
         else:
-            raise self.error(UNSUPPORTED.get(op.name, "OpenCL C has nothing for it"))
+            raise self.error(UNSUPPORTED.get(op.name, "OpenCL C has no equivalent"))
 
     def print_value(self, op: Operation, e: Expr) -> None:
         """Keep an expression for its use, or declare a variable for it."""
@@ -478,8 +478,8 @@ UNSUPPORTED = {
 
 
 def _is_contracted(op: Operation) -> bool:
-    """Whether an op is a product that is added to something: compilers make one instruction of both
-    where they stand in one expression."""
+    """Whether an op is a product that is added: compilers make one instruction of both where they
+    stand in one expression."""
     users = [use.operation for use in op.results[0].uses]
     return isinstance(op, arith.MulfOp) and all(
         isinstance(user, arith.AddfOp | arith.SubfOp) for user in users

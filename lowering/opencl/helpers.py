@@ -175,7 +175,7 @@ static inline TYPE NAME(TYPE a, TYPE b)
     return a ORDER b || a != a ? a : b;
 }
 """
-# An instruction for what is chosen, b where one is NaN. All bits set are a NaN: selecting a itself
+# An instruction for the selection, b where one is NaN. All bits set are a NaN: selecting a itself
 # would be two comparisons more to LLVM.
 EITHER_VECTOR = """
 static inline TYPE NAME(TYPE a, TYPE b)

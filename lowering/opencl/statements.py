@@ -180,7 +180,7 @@ def _print_fragment(p: FunctionPrinter, op: Operation) -> None:
 
 
 def _print_shuffle(p: FunctionPrinter, op: Operation) -> None:
-    """One word at a time; the variable stands where all work-items of the sub-group come by."""
+    """Print a shuffle by words; all work-items of the sub-group reach the variable."""
     assert isinstance(op, ShuffleOp)
     type, value, mask = p.ctype(op.value.type), p.expr(op.value).alone, op.mask.value.data
     name = helpers.shuffle_xor(p)
@@ -217,7 +217,7 @@ def _print_copy(p: FunctionPrinter, op: Operation) -> None:
 
 
 CACHES = {4: "ca", 8: "ca", 16: "cg"}
-"""Around the first cache, which only copies of 16 bytes can: a tile has no use for it."""
+"""Cache operators by bytes: only copies of 16 bytes can bypass the first cache, useless to tiles."""
 COPY = """\
 static inline void copy_async_SIZE(__local void *to, const __global void *from)
 {

@@ -54,7 +54,7 @@ class Program:
         functions = kernel_functions(module)
         for op in module.body.ops:
             if not isinstance(op, Function):
-                raise OpenCLError(message(op, f"@{symbol(module)}", "it is not a function"))
+                raise OpenCLError(message(op, f"@{symbol(module)}", "the op is not a function"))
         bits = index_bits(module)
         printed: set[str] = set()
         for name in functions:

@@ -161,11 +161,11 @@ class Expr(NamedTuple):
     splat: Expr | None = None
     """The scalar in every lane of a vector."""
     unrounded: Expr | None = None
-    """A half before it was rounded: a float, or a double."""
+    """Value of a half before rounding: a float, or a double."""
     was_double: bool = False
     """Whether this was a double, which stores take, but conversions to bits do not."""
     bits: Expr | None = None
-    """The bits of a half as a short, where they are there."""
+    """Bits of a half as a short, where they are known."""
     compound: tuple[str, Expr, Expr] | None = None
     """Operator and operands, so that an assignment can be ``+=``."""
 

@@ -166,7 +166,7 @@ def lane(e: Expr, type: CType, position: int) -> Expr:
 
 
 def _element(e: Expr, position: int) -> Expr:
-    """One lane as it is kept there."""
+    """One lane in the form of the vector."""
     # Oclgrind dies of lanes of constants, or calls them uninitialized.
     return e.splat or Expr(f"{e.at(PRIMARY)}.s{position:x}", reads=reads(e))
 

@@ -17,7 +17,7 @@ COMPUTED = (f"{arith.Arith.name}.", f"{math.Math.name}.")
 
 
 class GpuSplitSincosPass(ModulePass):
-    """Takes cosines of absolute values where the angle may be a sine or a cosine.
+    """Computes cosines of the absolute value where the angle may be a sine or a cosine.
 
     The cosine is the same. An angle may be a sine if it is one, or the result of a loop, a branch,
     or a load from memory that the kernel writes: compilers see through these. A cosine of a result

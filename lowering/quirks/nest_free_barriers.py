@@ -27,7 +27,7 @@ FREE = (arith.ConstantOp, BufferOp, gpu.GridDimOp, IndexOp)
 
 
 class NestFreeBarriersPass(ModulePass):
-    """Takes the barriers out of branches, which become several: one for each part between them.
+    """Moves barriers out of branches, which become several: one for each part between barriers.
 
     Loops in a branch that hold barriers stand around such branches. Values of a part that later
     parts use are kept in private memory. All work-items of a group take the same arm of a branch

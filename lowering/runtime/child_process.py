@@ -30,9 +30,9 @@ their own."""
 POCL_CACHE = "POCL_CACHE_DIR"
 """Names the folder in which PoCL keeps kernels: broken ones must not stay."""
 CHECKS = "OCLGRIND_"
-"""Begins the variables that have the simulator look for faults of users' programs."""
+"""Prefix of the variables by which the simulator looks for faults of users' programs."""
 LOG_LINES, WORDS = 50, 100
-"""The last lines on its standard error that are looked at, and the letters of one that are told."""
+"""Last lines on a child's standard error that are searched, and letters of a line to show."""
 LACKS_MEMORY = ("bad_alloc", "out of memory", "cannot allocate memory")
 """Last words of processes that are denied memory; others are killed without any."""
 
@@ -142,7 +142,7 @@ def start(command: str, arguments: Iterable[str], stack: ExitStack) -> Child | N
 
 
 def say(**what: Any) -> None:
-    """Tell the process that started this one."""
+    """Report to the process that started this one."""
     print(f"\n{MARK}{json.dumps(what)}", flush=True)
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Timer
 
 PATIENCE = 1.0
-"""After how many seconds something is shown."""
+"""Seconds after which progress is shown."""
 ERASE = "\r\033[K"
 
 

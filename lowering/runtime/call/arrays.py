@@ -124,7 +124,7 @@ def _foreign(name: str, value: object) -> Array | None:
         try:
             return read()
         except Exception as error:
-            # Other libraries raise what they like; the last reason is the one to tell.
+            # Other libraries raise any error; the last reason is reported.
             reason = str(error).partition("\n")[0]
     if readers:
         raise TileError(f"{name} is a {_type_name(value)} that cannot be read: {reason}")

@@ -57,6 +57,6 @@ def from_dlpack(value: Any) -> Array:
         tensor = _Tensor.from_address(_pointer(capsule, b"dltensor"))
         if (tensor.code, tensor.bits, tensor.lanes) != (BFLOAT, 16, 1):
             raise
-        # The capsule is ours: nobody else sees what it says.
+        # The capsule is ours: nobody else sees its contents.
         tensor.code = UINT
         return np.from_dlpack(_AsIntegers(value, capsule)).view(NUMPY_TYPES[bf16])

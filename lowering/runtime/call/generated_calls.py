@@ -111,7 +111,7 @@ def _steps(executable: Executable) -> list[str]:
         *(f"    p{k} = pointer(t{k})" for k in tensors),
     ]
     for k, setters in places.items():
-        # Most arrays of most calls are where those of the last call were.
+        # Most arrays of most calls are at the addresses of the last call.
         lines += [f"at = p{k}.svm_ptr", f"if at != last[{k}]:"]
         lines += _indented([*setters, f"last[{k}] = at"])
     for k in range(len(launches)):

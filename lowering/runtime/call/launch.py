@@ -32,7 +32,7 @@ BYTE = np.dtype(np.uint8)
 
 @dataclass(frozen=True)
 class KernelTime:
-    """One launch of a kernel, as the device measured it."""
+    """Time of a launch of a kernel, as the device measured it."""
 
     kernel: str
     seconds: float
@@ -79,7 +79,7 @@ Memory = Any
 HostRun = Callable[[Sequence[Array]], Any]
 """Gives the outputs for NumPy arrays."""
 FEW = 64
-"""The launches of a plan up to which its calls are written out, which takes 60 us for each."""
+"""The launches of a plan up to which its calls are generated, which takes 60 us for each."""
 Step = Callable[[Sequence[Memory], Sequence[cl.Event] | None], cl.Event]
 """Function that enqueues a step after events, given the arguments that differ by call."""
 
@@ -316,8 +316,8 @@ class Executable:
             return events
         for buffer, array in zip(buffers[len(arrays) :], outputs, strict=True):
             if array.nbytes:
-                # Mapping is what makes the results visible; unmapping what was only read from is
-                # no work, so that nothing waits for it.
+                # Mapping makes the results visible; unmapping memory that was only read is no work,
+                # so that nothing waits for it.
                 view, _ = cl.enqueue_map_buffer(
                     state.queue, buffer, cl.map_flags.READ, 0, (array.nbytes,), BYTE
                 )
@@ -364,7 +364,7 @@ class Executable:
             for output in outputs:
                 output.events.append(events[-1])
             for queue in others and others - {state.queue}:
-                # Its next commands may overwrite what is still read here.
+                # Its next commands may overwrite arrays that are still read here.
                 cl.enqueue_barrier(queue, wait_for=events[-1:])
         return outputs
 
@@ -424,7 +424,7 @@ def check_sizes(plan: Plan, device: Device) -> None:
         parts = {str(t): t.nbytes for t in tensors} | {"intermediates": sum(plan.allocations)}
         largest = max(parts, key=lambda name: parts[name])
         raise TileError(
-            f"this takes {format_bytes(plan.peak_memory)} of memory, of which {largest} "
+            f"the program takes {format_bytes(plan.peak_memory)} of memory, of which {largest} "
             f"{format_bytes(parts[largest])}, but {device} has "
             f"{format_bytes(device.global_mem_size)}"
         )
@@ -452,4 +452,5 @@ def refusal(error: cl.Error, device: Device, plan: Plan) -> TileError:
     # Errors that pyopencl makes by itself have no code.
     reason = REASONS.get(getattr(error, "code", 0), str(error).partition("\n")[0])
     needed, there = format_bytes(plan.peak_memory), format_bytes(device.global_mem_size)
-    return TileError(f"{device} cannot run this: {reason} (memory needed: {needed} of {there})")
+    memory = f"memory needed: {needed} of {there}"
+    return TileError(f"{device} cannot run the program: {reason} ({memory})")

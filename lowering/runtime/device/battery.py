@@ -74,7 +74,7 @@ class Case(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Its name in a reason."""
+        """Name of the case in a reason."""
 
     @property
     @abstractmethod
@@ -121,12 +121,12 @@ class Elementwise(Case):
 
     @property
     def inputs(self) -> Sequence[tuple[Attribute, Array]]:
-        """Two operands."""
+        """Operands of the functions."""
         return [(self.type, a) for a in operands(self.type)]
 
     @property
     def outputs(self) -> Sequence[tuple[str, Attribute, Array]]:
-        """One for each function."""
+        """Results of each function."""
         given = operands(self.type)
         alone = (replace(self, results=(r,)).name for r in self.results)
         return [
@@ -161,8 +161,11 @@ class Elementwise(Case):
 
 @caches.ELEMENT_TYPES
 def operands(t: Attribute) -> tuple[Array, Array]:
-    """Two arrays of a type: of reals from -20.25 to 25.5, the second of no zeros; of integers
-    that all types hold, the second of small ones."""
+    """Operands of a type, two arrays.
+
+    Reals are from -20.25 to 25.5, in the second without zeros; integers fit all types, and are
+    small in the second.
+    """
     counts = np.arange(ELEMENTS)
     if t in TOLERANCES:
         a = np.concatenate([np.linspace(-3.1, 3.3, ELEMENTS - 4), [0, 0.5, 25.5, -20.25]])
@@ -239,7 +242,7 @@ class Exchange(Case):
 
     @property
     def name(self) -> str:
-        """Its title."""
+        """Title of the case."""
         return self.title
 
     @property
@@ -253,12 +256,12 @@ class Exchange(Case):
 
     @property
     def outputs(self) -> Sequence[tuple[str, Attribute, Array]]:
-        """One array."""
+        """Array of the results."""
         return [(self.title, f32, self.result(self._given()).ravel())]
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Three groups."""
+        """Launch sizes of three groups."""
         return 3, self.size
 
     def build(self, nest: NestBuilder, arguments: Sequence[SSAValue]) -> None:
@@ -359,7 +362,7 @@ class Batch:
 
     @property
     def apart(self) -> list[Batch]:
-        """Its cases, or the parts of the only one, each by itself."""
+        """Batches of single cases, or of the parts of the only one."""
         parts = self.cases if len(self.cases) > 1 else self.cases[0].apart
         return [Batch(part.name, [part]) for part in parts]
 
@@ -375,7 +378,7 @@ class Batch:
 
 
 def batches(device: Device) -> list[Batch]:
-    """Everything that a device must compute; nothing with f64 where it has none."""
+    """Batches of all cases that a device must compute; without f64 where it has none."""
     found = [Batch("barriers and local memory", [*_exchanges(device)])]
     for t in CONCRETE.values():
         if t == f64 and not device.fp64:

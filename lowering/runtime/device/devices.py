@@ -243,7 +243,7 @@ def _sub_group_sizes(device: cl.Device, extensions: Sequence[str]) -> tuple[int,
     import pyopencl as cl
 
     if _compute_capability(device, extensions) >= 30:
-        # Its OpenCL lists none, but inline PTX has what a warp can do.
+        # Its OpenCL lists none, but inline PTX has the functions of a warp.
         return (32,)
     if not SUB_GROUP_EXTENSIONS.issubset(extensions):
         return ()

@@ -45,7 +45,7 @@ SHARED_MEMORY = Path("/dev/shm")
 OCLGRIND_LIBRARY = "oclgrind/liboclgrind-rt-icd.so"
 
 is_inherited = False
-"""Was this process forked from one that had loaded the libraries?"""
+"""Whether this process was forked from one that had loaded the libraries."""
 
 
 def _inherit() -> None:
@@ -103,7 +103,7 @@ def _show_vendors(stack: ExitStack) -> None:
     found = libraries()
     folder = _private_folder(stack)
     if folder is None:
-        # Nothing can be written anywhere: the loader finds what it finds by itself.
+        # Nothing can be written anywhere: the loader finds libraries by itself.
         return
     for k, library in enumerate(found):
         Path(folder, f"{k:02}.icd").write_text(library + "\n")
@@ -121,7 +121,7 @@ def _private_folder(stack: ExitStack) -> str | None:
 
 
 def _place_kernels_of_pocl() -> None:
-    """Have PoCL keep its kernels beside our files: without a writable folder it does nothing."""
+    """Let PoCL keep its kernels beside our files: without a writable folder it does nothing."""
     if os.environ.get(POCL_CACHE):
         return
     folder = disk.folder() / "pocl"

@@ -307,14 +307,14 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
 
 
 def _buffers(queue: Any, program: Any, nbytes: int, *, is_cpu: bool) -> list[Any]:
-    """Two buffers of numbers to copy, and to compute with."""
+    """Buffers of numbers to copy, and to compute with."""
     import numpy as np
     import pyopencl as cl
 
     buffers = [cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, nbytes) for _ in range(2)]
     if is_cpu:
-        # The threads that will copy memory touch it first, each its own part, as those of a kernel
-        # do that writes a result: on a machine of several sockets it lies near them.
+        # The threads that will copy memory touch it first, each its own part, as threads of a
+        # kernel touch its results: on a machine of several sockets it lies near them.
         cl.Kernel(program, "numbers")(queue, (nbytes // 16,), None, *buffers)
     for buffer in buffers:
         filled = READ if is_cpu else nbytes
@@ -410,7 +410,7 @@ def _in_caches(queue: Any, program: Any, buffers: Sequence[Any], nbytes: int, ro
 
     found = 0
     for size in KEPT:
-        # A vector is 64 bytes, and half of what is moved is the result.
+        # A vector is 64 bytes, and half of the moved bytes are the result.
         vectors = (size << 20) // 128
         if 64 * vectors > nbytes or not _is_kept(lambda name, n=vectors: seconds(name, n), rounds):
             break

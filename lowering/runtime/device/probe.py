@@ -54,7 +54,7 @@ def reasons(devices: Mapping[Device, cl.Device]) -> dict[Device, str]:
     found = {device: _kept(device) for device in devices}
     if new := [device for device, reason in found.items() if reason is None]:
         names = " and ".join(device.id for device in new)
-        text = f"trying what {names} can compute, once"
+        text = f"testing {names}, once"
         # All at once: a good part of the time goes to loading their compilers.
         with progress(text), ThreadPoolExecutor(len(new)) as pool:
             outcomes = [*pool.map(_tried, new)]
@@ -68,7 +68,7 @@ def reasons(devices: Mapping[Device, cl.Device]) -> dict[Device, str]:
 
 
 def forget_failures() -> None:
-    """Have the devices tried again that could not be used: the cause may be gone."""
+    """Forget the results of unusable devices, to try them again: the cause may be gone."""
     for path in _folder().glob("*"):
         if _reason_in(path):
             path.unlink(missing_ok=True)
@@ -80,7 +80,7 @@ def share(folder: Path) -> None:
         shutil.copytree(_folder(), folder / "devices", dirs_exist_ok=True)
 
 
-# -- what is kept ----------------------------------------------------------------------------
+# -- kept results ----------------------------------------------------------------------------
 
 
 def _folder() -> Path:

@@ -39,7 +39,7 @@ class QueueState:
         self.takes_pointers = _takes_pointers(queue.device)
         self.scratch: list[cl.Buffer] = []
         self.generation = 0
-        """Counts how often a buffer was replaced by a larger one."""
+        """Number of times that a buffer was replaced by a larger one."""
         # A simulator knows where each buffer ends only if it is allocated for itself.
         self.pool = None if self.is_simulator else _pool(queue)
         """Pool of the outputs on the device, to which their memory goes back."""
@@ -75,7 +75,7 @@ class QueueState:
         return buffer
 
     def renew(self, buffer: Any) -> None:
-        """Have a simulator forget the contents of the place of this new buffer."""
+        """Let a simulator forget the contents of the place of this new buffer."""
         if self.is_simulator:
             # Oclgrind takes the size and bytes of a freed buffer for those of the one in its place,
             # until the host writes to it: then it knows the bytes that are written, here none.

@@ -65,8 +65,8 @@ def binary_of(program: cl.Program, device: cl.Device) -> bytes:
 def _built(program: cl.Program, device: cl.Device, options: Sequence[str]) -> cl.Program:
     # Warnings are a setting of the whole process.
     with _build_lock, warnings.catch_warnings():
-        # Left out: what the compiler says about a program that it takes, and what pyopencl says
-        # about going round its own cache, for which the first line is the way.
+        # Ignored: the compiler's log of a program that it accepts, and pyopencl's warning about
+        # going round its own cache, which the first line does.
         warnings.simplefilter("ignore")
         try:
             _ = program.int_ptr

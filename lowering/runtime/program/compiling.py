@@ -65,7 +65,7 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
     if program.is_chosen and not program.is_scheduled:
         raise TileError(
             f"{program.name} is of Lift's patterns alone, whose kernels have no schedules and are "
-            "not fused: who does what is decided by rewrite rules, see docs/rewriting.md"
+            "not fused: rewrite rules decide their mapping, see docs/rewriting.md"
         )
     if leaves_sizes_open(program) and (after is None or after in OPEN_PASSES):
         found = _opened(program, types, target, after)

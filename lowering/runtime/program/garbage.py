@@ -25,7 +25,7 @@ class _Waiting:
             gc.collect()
             self.count, self.kept = 0, len(gc.get_objects())
         elif not gc.get_freeze_count():
-            # New objects become old ones, but for what others have frozen, which would thaw.
+            # New objects become old ones. Objects that others have frozen would thaw.
             gc.freeze()
             gc.unfreeze()
 

@@ -116,7 +116,7 @@ class _Worker:
 
 _lock = threading.RLock()
 _workers: list[_Worker] = []
-"""One at most."""
+"""Running workers, one at most."""
 
 
 def _tried(kernels: Kernels) -> Verdict | None:

@@ -66,7 +66,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Copy:
-    """Some bytes of one buffer to another, between places that are given in bytes."""
+    """Copy of bytes of one buffer to another, between places that are given in bytes."""
 
     target: int
     source: int

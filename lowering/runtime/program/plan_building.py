@@ -53,13 +53,13 @@ def make_plan(module: ModuleOp, name: str) -> Plan:
         elif isinstance(op, func.FuncOp) and op.sym_name.data == name:
             host = op
     if host is None or not host.body.blocks:
-        raise TileError(f"there is no host function {name} here")
+        raise TileError(f"the module has no host function {name}")
     source = program.text if program.functions else ""
     return _Host(host, kernels_of(module)).plan(source)
 
 
 class _Host:
-    """Goes through a host function's ops in order."""
+    """Builder of a plan from a host function's ops, in order."""
 
     def __init__(self, host: func.FuncOp, kernels: Kernels):
         block, returned = host.body.block, host.body.block.last_op
@@ -86,7 +86,7 @@ class _Host:
         self.slots: dict[int, Slot] = {}
         """The parts of allocations, by number."""
         self.slot_numbers: dict[Slot, int] = {}
-        """Their numbers."""
+        """Numbers of the slots."""
         self.steps: list[Step] = []
 
     def plan(self, source: str) -> Plan:
@@ -207,7 +207,7 @@ class _Host:
             strides, offset = t.get_strides(), t.get_offset()
             written = list(op.static_strides.get_values()), list(op.static_offsets.get_values())
             if written != (list(strides or ()), [offset]):
-                raise _unsupported(op, f"offset and strides are not those of its type, {t}")
+                raise _unsupported(op, f"offset and strides differ from the type, {t}")
         self.numbers[op.results[0]] = self.numbers[op.operands[0]]
 
     def memcpy(self, op: gpu.MemcpyOp) -> None:
@@ -218,7 +218,7 @@ class _Host:
             return
         inside = to < stop and start < end
         if inside if target == source else self._overlap(target, source):
-            raise _unsupported(op, "what is copied overlaps its place")
+            raise _unsupported(op, "source and target of the copy overlap")
         self.steps.append(Copy(target, source, stop - start, to, start))
 
     def launch(self, op: gpu.LaunchFuncOp) -> None:

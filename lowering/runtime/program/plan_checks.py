@@ -91,7 +91,7 @@ def _check_launch(plan: Plan, launch: Launch, heads: Heads) -> None:
         _require(_fits(plan, parameter, arg), f"an argument of {launch.kernel}")
     for k, arg in enumerate(launch.args):
         starts = isinstance(arg, Scalar) or _starts(plan, arg, parameters[k:], launch.args[k + 1 :])
-        _require(starts, f"where an argument of {launch.kernel} begins")
+        _require(starts, f"the offset of an argument of {launch.kernel}")
 
 
 def _parameters(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Takes a printed OpenCL program apart, so that kernels can be built one without the other."""
+"""Division of a printed OpenCL program, so that kernels can be built separately."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Specialization:
             return Executable(self.plan, self._programs(state), state, on_host)
 
     def _check_sound(self) -> None:
-        """Have kernels that a user gives, or their schedules, tried in another process, once.
+        """Try kernels that a user gives, or their schedules, in another process, once.
 
         Raises a TileError if they end it, or do not finish. Binaries are kept of sound ones alone.
         """
@@ -146,7 +146,7 @@ class Specialization:
         if own.short_platform in KEEP_KERNELS:
             return program, b""
         binary = Binary({name: name for name in kernels}, binary_of(program, device))
-        # A program that was built keeps what its compiler worked with, four times as much.
+        # A program that was built keeps its compiler's data, four times as much.
         return (binary.code and self._loaded(state, binary)) or program, binary.code
 
     def _loaded(self, state: QueueState, binary: Binary) -> cl.Program | None:

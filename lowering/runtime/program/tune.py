@@ -139,5 +139,5 @@ def _times(task: Task, chosen: Mapping[str, str]) -> Iterator[tuple[str, float]]
             own = [n for n in names if n == kernel or kernels[n] in made]
             yield kernel, sum(profile.kernels[names.index(n)].seconds for n in own)
         else:
-            # Launches are not kernels one by one: then they win or lose together.
+            # Kernels have no launches of their own: all win or lose together.
             yield kernel, profile.seconds

@@ -1,7 +1,7 @@
 // RUN: tile-opt %s -p gpu-widen-bf16 | filecheck %s
 // RUN: tile-opt %s -p gpu-widen-bf16 -t opencl | filecheck %s --check-prefix=OPENCL
 // RUN: not tile-opt %s -t opencl 2>&1 | filecheck %s --check-prefix=REFUSED
-// REFUSED: cannot print 'arith.addf' in @k {{.*}}: it computes with bf16, which gpu-widen-bf16 leaves to f32
+// REFUSED: cannot print 'arith.addf' in @k {{.*}}: arithmetic on bf16 must be in f32: run gpu-widen-bf16 first
 
 // A constant that is computed with is one of f32; a value is extended once, where it is defined.
 // CHECK:      %one = arith.constant 1.000000e+00 : bf16

@@ -287,9 +287,9 @@ MODULES = {
     gpu_module(kernel("k", {"a": "memref<4xf32, 5 : i32>"}, "")): "cannot be given private memory",
     gpu_module(kernel("k", {"a": "memref<4xf32, strided<[1], offset: ?>>"}, "")): "the offset of",
     gpu_module("func.func @f() -> (f32, f32) {\n%x = arith.constant 0.0 : f32\nfunc.return %x, %x : f32, f32\n}"): "has one result",
-    gpu_module("func.func private @f() -> ()"): "it has no body",
+    gpu_module("func.func private @f() -> ()"): "the function has no body",
     gpu_module("func.func @f() {\n^bb0:\ncf.br ^bb1\n^bb1:\nfunc.return\n}"): "branches between blocks",
-    gpu_module("builtin.module {}"): "it is not a function",
+    gpu_module("builtin.module {}"): "the op is not a function",
     gpu_module("func.func @f() {\n%a = memref.alloca() : memref<1xf32, 3 : i32>\n%b = memref.load %a[] : memref<1xf32, 3 : i32>\nfunc.return\n}".replace("[]", "[%c]").replace("%b =", "%c = arith.constant 0 : index\n%b =")): "only a kernel can allocate local memory",
     gpu_module(kernel("k", {}, ""), index_bits=16): "32 or 64 bits",
 }  # fmt: skip

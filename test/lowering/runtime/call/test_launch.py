@@ -120,7 +120,7 @@ def test_what_a_device_says_is_told(device: td.Device, monkeypatch: pytest.Monke
         raise cl.LogicError("clEnqueueNDRangeKernel failed: BROKEN\nwhere")
 
     monkeypatch.setattr(launch.cl, "enqueue_nd_range_kernel", fail)
-    words = r"cannot run this: clEnqueueNDRangeKernel failed: BROKEN \(memory needed: 48 bytes of"
+    words = r"cannot run the program: clEnqueueNDRangeKernel failed: BROKEN \(memory needed: 48 bytes of"
     with pytest.raises(TileError, match=words):
         f(np.zeros(3))
 
