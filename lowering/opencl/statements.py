@@ -217,7 +217,7 @@ def _print_copy(p: FunctionPrinter, op: Operation) -> None:
 
 
 CACHES = {4: "ca", 8: "ca", 16: "cg"}
-"""Cache operators by bytes: only copies of 16 bytes can bypass the first cache, useless to tiles."""
+"""Cache operators by bytes: only copies of 16 bytes bypass the first cache, useless to tiles."""
 COPY = """\
 static inline void copy_async_SIZE(__local void *to, const __global void *from)
 {
