@@ -1,4 +1,4 @@
-"""Why the kernels of patterns are as they are, in words."""
+"""Explanation of the kernels of patterns in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTHERWISE = (
 
 
 def patterns_explained(module: ModuleOp, local_size: int) -> list[str]:
-    """An explanation of each function of a module whose patterns say who does what."""
+    """Explain each function of a module whose patterns say who does what."""
     functions = [f for f in functions_of_patterns(module) if ops_of(f, LiftOp)]
     return ["\n".join(_lines(function, local_size)) for function in functions]
 

@@ -1,4 +1,4 @@
-"""Which work-groups and work-items share out the maps of a low-level lift program."""
+"""Grid of work-groups and work-items that share out the maps of a low-level lift program."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from tiledialect.ir.ops_in import ops_of
 AXES = "xyz"
 
 MOST_GROUPS = 1 << 16
-"""How many work-groups there are at most along an axis: beyond that each takes several parts."""
+"""Maximum number of work-groups along an axis: beyond that each takes several parts."""
 
 LANES = 32
-"""The work-items of a warp."""
+"""Work-items of a warp."""
 
 ITEMS: Mapping[int, Sequence[float]] = {1: (1,), 2: (1 / 4, 4), 3: (1 / 4, 2, 2)}
-"""How the work-items of a group are laid along so many axes: of the first all, a part of them, …"""
+"""Shares of the work-items of a group along so many axes: of the first all, a part of them, …"""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The work-groups and work-items along an axis."""
+    """Work-groups and work-items along an axis."""
 
     groups: Expr = field(default_factory=lambda: Expr.const(1))
     items: int = 1
     warps: int | None = None
-    """Into how many warps the work-items are grouped."""
+    """Number of warps into which the work-items are grouped."""
 
 
 Grid = tuple[Axis, Axis, Axis]
@@ -43,12 +43,12 @@ ONE: Grid = (Axis(), Axis(), Axis())
 
 
 def extent(value: SSAValue) -> Expr:
-    """How many elements an array has."""
+    """Number of elements of an array."""
     return expression(leading(as_array(value, "map")))
 
 
 def grid_of(op: Operation, local_size: int) -> Grid:
-    """The grid for a program whose maps say who does them."""
+    """Grid of a program whose maps say who does them."""
     found = ops_of(op, *PARALLEL)
     across = {x.dim.data: x for x in found if isinstance(x, maps.MapGlbOp)}
     inside = next((x for x in found if not isinstance(x, maps.MapGlbOp)), None)
@@ -77,7 +77,7 @@ def grid_of(op: Operation, local_size: int) -> Grid:
 
 
 def spread(extents: Sequence[Sequence[Expr]], local_size: int) -> Grid:
-    """A grid in which all work-items share out so many elements along each axis."""
+    """Grid in which all work-items share out so many elements along each axis."""
     used = [k for k, sizes in enumerate(extents) if sizes]
     shares = dict(zip(used, ITEMS.get(len(used), ()), strict=False))
     axes: list[Axis] = []
@@ -105,7 +105,7 @@ def _extents(ops: Iterable[Operation], kind: type[maps.DimensionMap], dim: int) 
 def _items(
     extents: Sequence[Sequence[Expr]], ops: Sequence[Operation], local_size: int
 ) -> list[int]:
-    """The work-items along each axis: as many as the largest map has elements, if that may be."""
+    """Work-items along each axis: as many as the largest map has elements, if possible."""
     count = sum(map(bool, extents))
     steps = [x for x in ops if isinstance(x, reductions.IterateOp)]
     own = {name for x in steps for name in names_in(x.block.args[0].type)}
@@ -138,5 +138,5 @@ def _encloses_shared(op: Operation, dim: int) -> bool:
 
 
 def _divisor(number: int, most: int) -> int:
-    """The largest divisor of a number that is no larger than another."""
+    """Largest divisor of a number that is no larger than another."""
     return max(d for d in range(1, max(1, most) + 1) if number % d == 0)

@@ -1,4 +1,4 @@
-"""The host's side of lift programs: which kernels there are, and where their results go."""
+"""Host's side of lift programs: their kernels, and the memory of results."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class LiftHost(HostFunction):
     """Builds the host's side of a function with patterns: each that computes is a kernel."""
 
     local_size: int = LOCAL_SIZE
-    """How many work-items a work-group has at most, where the program leaves it open."""
+    """Maximum number of work-items of a work-group, where the program leaves it open."""
     tracing: bool = False
-    """Whether to note how the accesses of each kernel are found."""
+    """Whether to record the view traces of each kernel."""
     traces: dict[str, list[Trace]] = field(default_factory=dict[str, "list[Trace]"])
     warnings: dict[str, None] = field(default_factory=dict[str, None])
-    """Warnings of what the user may not expect of the kernels."""
+    """Warnings of unexpected properties of the kernels."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -64,24 +64,24 @@ class LiftHost(HostFunction):
         self.env = Env(facts=[self.facts])
         self.router = Router(self.env)
         self.views: Scope = {}
-        """Where inputs and results of kernels lie."""
+        """Views of the inputs and of the kernels' results."""
         self.shapes: dict[SSAValue, tuple[Expr, ...]] = {}
         self.flats: dict[SSAValue, SSAValue] = {}
         self.own: dict[str, LiftKernel] = {}
-        """The kernels of patterns by their texts: those that are alike are there once."""
+        """Kernels of patterns by their texts: identical ones are there once."""
         for old, new in zip(self.source.body.block.args, self.block.args, strict=True):
             self._adopt(old, new)
         self._find_sizes()
 
     @property
     def functions(self) -> list[gpu.FuncOp]:
-        """The kernels, those of patterns last."""
+        """Kernels, those of patterns last."""
         return [*super().functions, *(kernel.function for kernel in self.own.values())]
 
     # -- sizes -----------------------------------------------------------------------------
 
     def _find_sizes(self) -> None:
-        """Compute the sizes that have names from those of the inputs."""
+        """Compute the named sizes from those of the inputs."""
         for name, (number, axis, expr) in self.names.items():
             zero = self.index.constant(axis)
             dim = memref.DimOp(self.block.args[number], zero)
@@ -98,14 +98,14 @@ class LiftHost(HostFunction):
     # -- memory ----------------------------------------------------------------------------
 
     def _adopt(self, value: SSAValue, buffer: SSAValue) -> None:
-        """Note where a tensor lies."""
+        """Note the view of a tensor."""
         assert isinstance(value.type, TensorType)
         sizes = tuple(map(expression, sizes_of(value.type)))
         self.shapes[buffer] = sizes
         self.views[value] = Memory(value.name_hint or "input", sizes, buffer)
 
     def _memory(self, t: Attribute, hint: str, outer: tuple[Expr, ...] = ()) -> View:
-        """Buffers for the result of a kernel, or what it keeps in global memory."""
+        """Allocate buffers for the result of a kernel, or for its global memory."""
         if isinstance(t, TupleType):
             return Parts(tuple(self._memory(part, hint, outer) for part in t.types))
         if isinstance(t, TensorType):
@@ -124,7 +124,7 @@ class LiftHost(HostFunction):
         return Memory(hint, outer, buffer)
 
     def _flat(self, buffer: SSAValue) -> SSAValue:
-        """The memref of one axis over a buffer."""
+        """Memref of one axis over a buffer."""
         if buffer not in self.flats:
             t, total = flat(buffer.type), Expr.const(1)  # pyright: ignore[reportArgumentType]
             if t == buffer.type:
@@ -142,7 +142,7 @@ class LiftHost(HostFunction):
     # -- the ops ---------------------------------------------------------------------------
 
     def build(self) -> func.FuncOp:
-        """The host function."""
+        """Build the host function."""
         block = self.source.body.block
         returned = block.last_op
         if not isinstance(returned, func.ReturnOp):
@@ -167,7 +167,7 @@ class LiftHost(HostFunction):
         return self._returned(returned, results)
 
     def _result(self, k: int, value: SSAValue) -> Memory | None:
-        """The place of a result, if it is not one that a kernel of tile has."""
+        """Allocate the memory of a result, unless a kernel of tile has it."""
         if isinstance(value.owner, KernelOp | ReshapeOp):
             return None
         place = self._memory(value.type, self._result_name(k, value))
@@ -176,7 +176,7 @@ class LiftHost(HostFunction):
         return place
 
     def _operand(self, value: SSAValue) -> None:
-        """Give what a kernel of tile takes from a pattern a place in memory."""
+        """Allocate the memory of a pattern's result that a kernel of tile takes."""
         owner = value.owner
         if value in self.buffers or not isinstance(owner, LiftOp | tensor.FromElementsOp):
             return
@@ -186,7 +186,7 @@ class LiftHost(HostFunction):
         self.buffers[value] = place.buffer
 
     def _settle(self, value: SSAValue) -> None:
-        """See to it that a value is in its places."""
+        """Copy a value to its places, unless a kernel has written it there."""
         for origin, _ in self.router.origins(value, self.source.body.block):
             if origin not in self.done:
                 self.done.add(origin)
@@ -204,7 +204,7 @@ class LiftHost(HostFunction):
         )
 
     def _tile(self, op: KernelOp | ReshapeOp) -> None:
-        """A kernel of tile, whose operands are made to lie in memory."""
+        """Launch a kernel of tile, whose operands are copied to memory."""
         for value in op.operands:
             if value in self.outs:
                 self._settle(value)
@@ -216,7 +216,7 @@ class LiftHost(HostFunction):
             self._adopt(value, self.buffers[value])
 
     def _compute(self, op: Any, found: Routes) -> None:
-        """A pattern that computes, as a kernel."""
+        """Launch a pattern that computes, as a kernel."""
         value = op.results[0]
         places = list(found.places.get(value, ()))
         if value in found.read:
@@ -236,7 +236,7 @@ class LiftHost(HostFunction):
         self._launch_lift(emit, grid_of(op, self.local_size), _hint(value))
 
     def _copy(self, value: SSAValue, places: Sequence[View]) -> None:
-        """A view as an array of its own."""
+        """Copy a view to an array of its own."""
         t = value.type
         grid = ONE
         if isinstance(t, TensorType) and t.get_num_dims():
@@ -252,7 +252,7 @@ class LiftHost(HostFunction):
         self._launch_lift(emit, grid, _hint(value))
 
     def _scope(self, code: LiftCode, roots: Iterable[SSAValue]) -> Scope:
-        """What a kernel knows of the values around its pattern: views, and numbers anew."""
+        """Scope of a kernel around its pattern: views, and numbers computed anew."""
         scope, needed = dict(self.views), set[Operation]()
         pending = list(roots)
         while pending:
@@ -326,7 +326,7 @@ class LiftHost(HostFunction):
 
 
 def _users(value: SSAValue) -> Iterator[Operation]:
-    """What uses a buffer, also as a memref of another shape."""
+    """Users of a buffer, also as a memref of another shape."""
     for use in value.uses:
         yield use.operation
         if isinstance(use.operation, memref.ReinterpretCastOp):
@@ -340,7 +340,7 @@ def _hint(value: SSAValue) -> str:
 
 
 def _text(function: gpu.FuncOp) -> str:
-    """What tells kernels apart: all but names."""
+    """Text of a kernel but for names."""
     plain = function.clone()
     plain.sym_name = StringAttr("kernel")
     for op in plain.walk():
@@ -351,7 +351,7 @@ def _text(function: gpu.FuncOp) -> str:
 
 
 def _captured(op: Operation) -> list[SSAValue]:
-    """The values from around an op that its regions use."""
+    """Values from around an op that its regions use."""
     return [
         v
         for inner in op.walk()

@@ -22,11 +22,11 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify
 
 MOST_TRIED = 4096
-"""Of so many indices at most all are tried; of more it is proved."""
+"""Maximum number of indices that are all tried; for more the inverse is proved."""
 
 
 def inverse(index_map: IndexMap, size: Expr, env: Env) -> IndexMap | None:
-    """The map that undoes a permutation of ``size`` indices, if one is found and proved."""
+    """Inverse of a permutation of ``size`` indices, if one is found and proved."""
     variable = index_map.variable
     whole = Expr.var("_size")
     # A size such as N*M is easier to reason about as one number.
@@ -47,20 +47,20 @@ def inverse(index_map: IndexMap, size: Expr, env: Env) -> IndexMap | None:
 
 
 def _undoes(candidate: Expr, index_map: IndexMap, size: int) -> bool:
-    """Whether an expression undoes a map, by trying all indices."""
+    """Whether an expression inverts a map, by trying all indices."""
     name, expr = index_map.variable, index_map.expr
     return all(candidate.evaluate({name: expr.evaluate({name: k})}) == k for k in range(size))
 
 
 def _renamed(expr: Expr, size: Expr, name: Expr) -> Expr:
-    """The expression with a name for a size, where that stands by itself."""
+    """Replace a size by a name, where it stands by itself."""
     if expr == size:
         return name
     return expr.map_atoms(lambda atom: rebuilt(atom, lambda part: _renamed(part, size, name)))
 
 
 def _candidates(index_map: IndexMap, size: Expr) -> Iterator[Expr]:
-    """What may undo a map: itself, a shift back, a transposition back, digits in their places."""
+    """Candidates of the inverse: the map itself, a shift or transposition back, permuted digits."""
     i, expr = Expr.var(index_map.variable), index_map.expr
     yield expr
     if (parts := linear_in(expr, i.atoms[0])) is not None and parts[0] in (1, Expr.const(1)):
@@ -82,7 +82,7 @@ def _candidates(index_map: IndexMap, size: Expr) -> Iterator[Expr]:
 
 
 def _times_back(atom: Remainder, i: Expr) -> Iterator[Expr]:
-    """(a*i + c) mod n is undone by (b*i - b*c) mod n where a*b mod n = 1."""
+    """Inverse of (a*i + c) mod n: (b*i - b*c) mod n where a*b mod n = 1."""
     parts, n = linear_in(atom.dividend, i.atoms[0]), atom.divisor.value
     if parts is None or n is None:
         return
@@ -92,7 +92,7 @@ def _times_back(atom: Remainder, i: Expr) -> Iterator[Expr]:
 
 
 def _digits_back(index_map: IndexMap, size: int) -> Iterator[Expr]:
-    """A map that moves, or counts down, digits of the index is undone by moving them back.
+    """Inverse of a map that permutes, or reverses, digits of the index.
 
     The digits are in the bases that the map divides by.
     """
@@ -114,7 +114,7 @@ def _digits_back(index_map: IndexMap, size: int) -> Iterator[Expr]:
 
 
 def _divisors(expr: Expr) -> Iterator[int]:
-    """The numbers that an expression divides its variable by."""
+    """Divisors of the variable in an expression."""
     for atom in expr.atoms:
         for part in parts_of(atom):
             yield from _divisors(part)
@@ -123,14 +123,14 @@ def _divisors(expr: Expr) -> Iterator[int]:
 
 
 def _divided(expr: Expr) -> int:
-    """What a quotient, of quotients, is divided by in all."""
+    """Total divisor of a quotient of quotients."""
     if isinstance(quotient := expr.atom, Quotient):
         return _divided(quotient.dividend) * (quotient.divisor.value or 0)
     return 1
 
 
 def _factor_of(expr: Expr, divisor: Expr) -> Expr | None:
-    """What the remainder by a divisor is multiplied by."""
+    """Factor of the remainder by a divisor."""
     for product, coefficient in expr:
         rests = [a for a in product if isinstance(a, Remainder) and a.divisor == divisor]
         if len(rests) == 1:

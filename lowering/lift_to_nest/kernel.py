@@ -1,4 +1,4 @@
-"""One kernel of a lift program."""
+"""Kernel of a lift program."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ from tiledialect.lowering.tile_to_nest.kernel import kernel_function
 from tiledialect.schedule.loops import Role
 
 HostMemory = Callable[[Attribute, str, tuple[Expr, ...]], View]
-"""Makes memory of the host's for arrays of values of a type."""
+"""Function that allocates memory on the host for arrays of values of a type."""
 
 
 @dataclass(frozen=True)
 class LiftKernel:
-    """A kernel, what it is given, and the sizes of its grid and its groups."""
+    """Kernel, its operands, and the sizes of its grid and its groups."""
 
     function: gpu.FuncOp
     buffers: tuple[SSAValue, ...]
-    """The host's memrefs."""
+    """Memrefs of the host."""
     names: tuple[str, ...]
-    """The sizes, after the memrefs."""
+    """Names of the sizes, after the memrefs."""
     grid: tuple[Expr, ...]
     block: tuple[int, ...]
 
@@ -95,12 +95,12 @@ class KernelBuilder(LiftCode):
 
     @override
     def on_host(self, t: Attribute, hint: str, outer: tuple[Expr, ...]) -> View:
-        """Memory that the host allocates for this kernel."""
+        """Allocate memory on the host for this kernel."""
         return self._on_host(t, hint, outer)
 
     @override
     def memory_of(self, memory: Memory) -> SSAValue:
-        """The argument that is a memref of the host's."""
+        """Argument of a memref of the host's."""
         buffer = super().memory_of(memory)
         t = buffer.type
         assert isinstance(t, MemRefType)
@@ -113,7 +113,7 @@ class KernelBuilder(LiftCode):
         return self.arguments[buffer]
 
     def build(self, emit: Callable[[KernelBuilder], None], name: str) -> LiftKernel:
-        """The kernel of which ``emit`` emits the body."""
+        """Build the kernel of which ``emit`` emits the body."""
         with ExitStack() as loops:
             self._open(loops)
             emit(self)
@@ -188,7 +188,7 @@ class KernelBuilder(LiftCode):
 
 
 def flat(t: MemRefType[Attribute]) -> MemRefType[Attribute]:
-    """The memref of one axis over the same memory."""
+    """Memref of one axis over the same memory."""
     total = 1
     for size in t.get_shape():
         total = DYNAMIC_INDEX if DYNAMIC_INDEX in (size, total) else total * size
@@ -196,7 +196,7 @@ def flat(t: MemRefType[Attribute]) -> MemRefType[Attribute]:
 
 
 def facts_about(facts: Condition, names: Sequence[str]) -> Condition | None:
-    """The facts about some sizes alone, as of the index arguments of a kernel."""
+    """Facts about some sizes alone, in terms of the index arguments of a kernel."""
     parts = facts.parts if isinstance(facts, Junction) else (facts,)
     numbered = {name: Expr.var(f"d{k}") for k, name in enumerate(names)}
     own = [
@@ -209,7 +209,7 @@ def facts_about(facts: Condition, names: Sequence[str]) -> Condition | None:
 
 
 def _remove_unused(block: Block) -> None:
-    """Erase loads and index values that nothing uses."""
+    """Erase loads and index values without uses."""
     for op in reversed(list(block.walk())):
         unused = op.results and not any(r.uses for r in op.results)
         if unused and (isinstance(op, LoadOp | IndexOp | gpu.GridDimOp) or op.has_trait(Pure)):

@@ -1,4 +1,4 @@
-"""The views that layout patterns are, and the expressions that arithmetic on indices is."""
+"""Views of layout patterns, and expressions of arithmetic on indices."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from tiledialect.lowering.lift_to_nest.output_views import Router, inner_size
 from tiledialect.lowering.lift_to_nest.views import Access, Index, View
 
 Scope = dict[SSAValue, View]
-"""What is known of values: their views."""
+"""Views of values."""
 
 
 class Emitter(Protocol):
-    """What builds a kernel."""
+    """Builder of a kernel."""
 
     router: Router
 
     def as_index(self, view: View, t: Attribute) -> Expr:
-        """An integer as an index expression."""
+        """Integer as an index expression."""
         ...
 
     def function(self, op: FunctionOp, scope: Scope) -> Callable[..., View]:
-        """The function of a pattern, emitted where it is applied."""
+        """Function of a pattern, emitted where it is applied."""
         ...
 
 
@@ -74,7 +74,7 @@ def _extract(code: Emitter, op: tensor.ExtractOp, scope: Scope) -> View:
 
 
 def scattered(code: Emitter, op: layout.ScatterOp, scope: Scope) -> View | None:
-    """The view of what a scatter gives, if its map can be undone."""
+    """View of a scatter's result, if its map has an inverse."""
     back = inverse(op.map.data, _size(op), code.router.env)
     return None if back is None else views.Reorder(scope[op.input], back)
 
@@ -106,7 +106,7 @@ LAYOUTS: dict[type[Operation], Callable[[Emitter, Any, Scope], View]] = {
     tensor.FromElementsOp: lambda c, op, s: s[op.elements[0]],
     **dict.fromkeys(memory.MEMORY_OPS, lambda c, op, s: s[op.input]),
 }
-"""The views that ops are."""
+"""Views by the type of op."""
 
 INDEX_ARITHMETIC: dict[type[Operation], Callable[[Expr, Expr], Expr]] = {
     arith.AddiOp: lambda a, b: a + b,
@@ -115,4 +115,4 @@ INDEX_ARITHMETIC: dict[type[Operation], Callable[[Expr, Expr], Expr]] = {
     arith.MinSIOp: lambda a, b: minimum(a, b),
     arith.MaxSIOp: lambda a, b: maximum(a, b),
 }
-"""What ops on indices compute."""
+"""Functions of the ops on indices."""

@@ -1,6 +1,6 @@
-"""lift-to-nest: low-level lift programs to nests in a `gpu.module`, and a host function.
+"""lift-to-nest: lower low-level lift programs to nests in a `gpu.module`, and a host function.
 
-What builds the nests is imported where there are patterns: most programs have none.
+The builders of nests are imported where there are patterns: most programs have none.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def expand(function: func.FuncOp) -> None:
-    """Write out iterations and lets around kernels, so that each step can be a kernel."""
+    """Unroll iterations and lets around kernels, so that each step can be a kernel."""
     block = function.body.block
     while True:
         op = next(
@@ -74,13 +74,13 @@ def _write_out(op: reductions.IterateOp | values.LetOp) -> None:
 
 
 def functions_of_patterns(module: ModuleOp) -> list[func.FuncOp]:
-    """The functions that have patterns."""
+    """Functions that have patterns."""
     found = ops_of(module, func.FuncOp)
     return [f for f in found if has_one_block(f) and has_patterns(f)]
 
 
 def _check_signature(function: func.FuncOp) -> None:
-    """Refuse what host functions cannot take or give."""
+    """Refuse arguments and results that host functions cannot have."""
     types = function.function_type
     inputs = zip(argument_names(function), types.inputs, strict=True)
     outputs = zip(result_names(function), types.outputs, strict=True)
@@ -95,7 +95,7 @@ def _check_signature(function: func.FuncOp) -> None:
 
 
 def host_of(function: func.FuncOp, local_size: int, *, tracing: bool = False) -> LiftHost:
-    """What will build the kernels of a function and its host's side."""
+    """Builder of the kernels of a function and of its host's side."""
     from tiledialect.lowering.lift_to_nest.host import LiftHost
 
     _check_signature(function)
@@ -114,20 +114,20 @@ class LiftToNestPass(PassWithFlags):
 
     Each pattern that computes becomes a kernel, in which layout patterns are index expressions;
     maps whose functions compute nothing are layout, too. Names of sizes become arguments of the
-    kernels. With `print_views` it is shown, before the module, how each access of an array is
-    found: the views from the last one to memory, and the indices into each.
+    kernels. With `print_views` the views of each access of an array are shown, before the module:
+    from the last one to memory, with the indices into each.
     """
 
     name = "lift-to-nest"
 
     local_size: int = LOCAL_SIZE
-    """How many work-items a work-group has at most, where the program leaves it open."""
+    """Maximum number of work-items of a work-group, where the program leaves it open."""
 
     index_width: int | None = None
-    """The bits of the index arithmetic; by default 64 if a size is open."""
+    """Number of bits of the index arithmetic; by default 64 if a size is open."""
 
     count: bool = False
-    """Note how many operations on indices the views compose, and how many are left."""
+    """Whether to record the numbers of index operations as composed by views, and as left."""
 
     print_views: bool = False
     """Whether to show the views of every access."""

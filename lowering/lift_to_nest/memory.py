@@ -1,4 +1,4 @@
-"""Reading and writing the elements of views in a nest."""
+"""Loads and stores of the elements of views in a nest."""
 
 from __future__ import annotations
 
@@ -69,26 +69,26 @@ class LiftMemory(NestBuilder):
         self.env = env
         self.grid = grid
         self.guard: Condition = ALWAYS
-        """When the values that are being computed are used."""
+        """Condition under which the values being computed are used."""
         self.free: dict[str, Expr] = {}
-        """The work-groups and work-items that do the same so far, by the axis."""
+        """Numbers of the work-groups and work-items that do the same so far, by the axis."""
         self.taken: dict[str, Expr] = {}
-        """Those that a map around shares out."""
+        """Numbers of those that share out a map around."""
         self.steps: list[tuple[Expr, Expr]] = []
-        """The indices of the maps around that are shared out, and how far they go."""
+        """Indices and extents of the maps around that are shared out."""
         self.scratch: dict[SSAValue, bool] = {}
         """Global memory of this kernel alone, and whether the work-items of a group share it."""
         self.before = self.after = 0
-        """The operations on indices of all accesses, as views compose them and simplified."""
+        """Numbers of index operations of all accesses, as views compose them and simplified."""
         self.traces: list[Trace] | None = None
-        """How each access was found, if that is wanted."""
+        """Trace of each access, if requested."""
         self.lanes: list[Expr] = []
-        """The indices of the loops around that become vectors."""
+        """Indices of the loops around that become vectors."""
         self.warnings: dict[str, None] = {}
-        """Warnings of what the user may not expect of the kernel."""
+        """Warnings of unexpected properties of the kernel."""
 
     def tell(self, op: Operation, text: str) -> None:
-        """Warn the user of what an op becomes."""
+        """Warn the user about the lowering of an op."""
         self.warnings[placed(op, text)] = None
 
     # -- loops -----------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class LiftMemory(NestBuilder):
         lower: Expr | int = 0,
         step: Expr | int = 1,
     ) -> Generator[Expr]:
-        """A loop, or a branch or nothing where there is at most one step; its index."""
+        """Build a loop, or a branch or nothing where there is at most one step; yield its index."""
         lower, upper, step = (simplify(e, self.env) for e in (lower, upper, step))
         outer = self.env
         if role != VECTOR and self.env.at_least(lower + step, upper):
@@ -127,7 +127,7 @@ class LiftMemory(NestBuilder):
 
     @contextmanager
     def shared(self, axes: Sequence[str], upper: Expr, hint: str) -> Generator[Expr]:
-        """A loop that work-groups or work-items share out, which are free so far."""
+        """Build a loop that free work-groups or work-items share out; yield its index."""
         first, step = Expr(), Expr.const(1)
         for axis in axes:
             number, count = self.free[axis], self.counts[axis]
@@ -151,7 +151,7 @@ class LiftMemory(NestBuilder):
 
     @property
     def counts(self) -> dict[str, Expr]:
-        """How many work-groups and work-items there are along each axis."""
+        """Number of work-groups and work-items along each axis."""
         return self._counts
 
     def open_grid(self, counts: dict[str, Expr]) -> None:
@@ -161,9 +161,9 @@ class LiftMemory(NestBuilder):
     # -- memory ----------------------------------------------------------------------------
 
     def allocate(self, t: Attribute, space: IntegerAttr, hint: str) -> View:
-        """Memory for values of a type: local memory for each of those that share out a map around.
+        """Allocate memory for values of a type: local memory for each owner of a map around.
 
-        What the rest of the group shares is theirs alone.
+        The part that the rest of the group shares is theirs alone.
         """
         owners = [a for a in self.taken if space == LOCAL and not a.startswith("group")]
         owners = [a for a in owners if self.counts[a].value != 1]
@@ -198,9 +198,9 @@ class LiftMemory(NestBuilder):
                 return Memory(hint, outer, buffer)
 
     def allocate_global(self, t: Attribute, hint: str, axes: Sequence[str], shared: bool) -> View:
-        """Global memory for values of a type, for each step of the maps around.
+        """Allocate global memory for values of a type, for each step of the maps around.
 
-        What others do as well, along some axes, each keeps for itself.
+        Work-items that do the same, along some axes, have memory of their own.
         """
         groups = {f"group.{name}": axis.groups for name, axis in zip(AXES, self.grid, strict=True)}
         own = [(self.free[a], groups.get(a, self.counts[a])) for a in axes]
@@ -212,13 +212,13 @@ class LiftMemory(NestBuilder):
         return view
 
     def on_host(self, t: Attribute, hint: str, outer: tuple[Expr, ...]) -> View:
-        """Memory that the host allocates for arrays of values of a type."""
+        """Allocate memory on the host for arrays of values of a type."""
         raise NotImplementedError
 
     # -- views -----------------------------------------------------------------------------
 
     def find(self, view: View, path: Path, what: str) -> tuple[View, Path]:
-        """The view behind all layout, and the path into it."""
+        """Resolve a path into a view behind all layout, and trace it."""
         if self.traces is None:
             return resolve(view, path)
         steps: list[Step] = []
@@ -241,7 +241,7 @@ class LiftMemory(NestBuilder):
     # -- reading ---------------------------------------------------------------------------
 
     def read(self, view: View, path: Path = ()) -> SSAValue:
-        """The number at a path."""
+        """Read the number at a path."""
         leaf, rest = self.find(view, path, "read")
         match leaf:
             case Memory():
@@ -280,7 +280,7 @@ class LiftMemory(NestBuilder):
         return [address] if isinstance(t, MemRefType) and t.get_num_dims() else []
 
     def memory_of(self, memory: Memory) -> SSAValue:
-        """What the nest accesses."""
+        """Memory that the nest accesses."""
         assert isinstance(memory.buffer, SSAValue)
         return memory.buffer
 
@@ -305,7 +305,7 @@ class LiftMemory(NestBuilder):
         return self.scalars.select(self.truth(condition), yes, no)
 
     def _number(self, view: View, path: Path) -> SSAValue | Attribute | None:
-        """The number at a path, or its value if that is constant; None if it is in memory."""
+        """Number at a path, or its value if that is constant; None if it is in memory."""
         leaf, _ = resolve(view, path)
         if not isinstance(leaf, Computed):
             return None
@@ -315,13 +315,13 @@ class LiftMemory(NestBuilder):
 
     @contextmanager
     def guarded(self, condition: Condition) -> Generator[None]:
-        """What is computed is only used where the condition holds."""
+        """Restrict the computed values' uses to a condition."""
         outer, self.guard = self.guard, both(self.guard, condition)
         yield
         self.guard = outer
 
     def truth(self, condition: Condition) -> SSAValue:
-        """Whether a condition on indices holds, as a value."""
+        """Emit the value of a condition on indices."""
         match condition:
             case Truth(value):
                 return self.scalars.constant(int(value), i1)
@@ -339,7 +339,7 @@ class LiftMemory(NestBuilder):
     # -- writing ---------------------------------------------------------------------------
 
     def write(self, value: SSAValue, places: Sequence[View], path: Path = ()) -> None:
-        """Put a number where it belongs."""
+        """Write a number to its places."""
         for place in places:
             leaf, rest = self.find(place, path, "written")
             if isinstance(leaf, Nowhere):
@@ -353,7 +353,7 @@ class LiftMemory(NestBuilder):
             self.store(value, buffer, self._address(leaf, rest), condition)
 
     def _one_of_all(self, memory: Memory, space: Attribute) -> Condition:
-        """That this is the first of the work-items that do the same in the same memory."""
+        """Condition that this is the first of the work-items that do the same in one memory."""
         shared = self.scratch.get(memory.buffer)  # pyright: ignore[reportArgumentType]
         if space == PRIVATE or shared is False:
             return ALWAYS
@@ -369,7 +369,7 @@ class LiftMemory(NestBuilder):
         path: Path = (),
         role: LoopRole = SERIAL,
     ) -> None:
-        """Write all of a value."""
+        """Copy a whole value."""
         match t:
             case TupleType():
                 for k, part in enumerate(t.types):
@@ -388,7 +388,7 @@ class LiftMemory(NestBuilder):
     # -- indices that are data ---------------------------------------------------------------
 
     def as_index(self, view: View, t: Attribute) -> Expr:
-        """An integer as an index expression."""
+        """Integer as an index expression."""
         leaf, _ = resolve(view, ())
         if isinstance(leaf, Index):
             return leaf.expr
@@ -403,7 +403,7 @@ class LiftMemory(NestBuilder):
 
 
 def _buffers(view: View) -> Iterator[SSAValue]:
-    """What memory is made of."""
+    """Buffers of a view of memory."""
     if isinstance(view, Parts):
         for part in view.views:
             yield from _buffers(part)

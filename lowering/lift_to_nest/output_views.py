@@ -1,7 +1,7 @@
-"""Output views: where a value must be written that layout patterns take to its place.
+"""Output views: places of a value, seen through the layout patterns behind it.
 
-Where the result of a join belongs, its operand belongs seen through a split; so nothing is moved
-after it was computed. A route is that for a value: the places that it has to be written to.
+The operand of a join is written through a split of the join's place; so nothing is moved after it
+was computed.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from tiledialect.lowering.lift_to_nest.views import (
 )
 
 Inverse = Callable[[View], View]
-"""From the place of a result to that of an operand."""
+"""Function from the place of a result to the place of an operand."""
 
 
 def inner_size(op: layout.JoinOp | layout.AsScalarOp) -> Expr:
-    """How many elements the arrays of an array have, or lanes the vectors of one."""
+    """Number of elements of the arrays of an array, or of lanes of the vectors of one."""
     t = as_array(op.input, op.pattern())
     if isinstance(op, layout.JoinOp):
         return expression(sizes_of(t)[1])
@@ -50,19 +50,19 @@ def inner_size(op: layout.JoinOp | layout.AsScalarOp) -> Expr:
 
 @dataclass
 class Router:
-    """Knows through which ops a place can be followed."""
+    """Follows places through ops."""
 
     env: Env
-    """What is known about sizes."""
+    """Facts about sizes."""
 
     def inverses(self, op: Operation) -> list[tuple[SSAValue, Inverse]] | None:
-        """The place of each operand; None if the op is no plain change of places."""
+        """Places of the operands; None if the op is no plain change of places."""
         find = INVERSES.get(type(op))
         found = None if find is None else find(self, op)
         return None if found is None else [(v, partial(_made_by, op, back)) for v, back in found]
 
     def origins(self, value: SSAValue, block: Block) -> list[tuple[SSAValue, Inverse]]:
-        """From where in a block a value comes, and its places there."""
+        """Values in a block that make up a value, and the inverse that gives the place of each."""
         op = value.owner
         steps = None
         if isinstance(op, Operation) and op.parent is block:
@@ -106,7 +106,7 @@ def _after(first: Inverse, then: Inverse) -> Inverse:
 
 
 def _simple(make: Callable[[View, Any], View]) -> Callable[[Router, Any], Any]:
-    """Of an op with one operand."""
+    """Inverse of an op with one operand."""
     return lambda router, op: [(op.operands[0], partial(_made, make, op))]
 
 
@@ -115,7 +115,7 @@ def _made(make: Callable[[View, Any], View], op: Any, out: View) -> View:
 
 
 def _each(make: Callable[..., View]) -> Callable[[Router, Any], Any]:
-    """Of an op whose operands become components."""
+    """Inverses of an op whose operands become components."""
     return lambda router, op: [
         (value, partial(make, number=k)) for k, value in enumerate(op.operands)
     ]
@@ -143,11 +143,11 @@ INVERSES: dict[type[Operation], Callable[[Router, Any], list[tuple[SSAValue, Inv
 
 @dataclass
 class Routes:
-    """Where the values of a block have to be written."""
+    """Places and reads of the values of a block."""
 
     places: dict[SSAValue, list[View]] = field(default_factory=dict[SSAValue, "list[View]"])
     read: set[SSAValue] = field(default_factory=set[SSAValue])
-    """Values that something in the block reads besides."""
+    """Values that other ops in the block read."""
 
 
 def routes(
@@ -156,7 +156,7 @@ def routes(
     outs: Mapping[SSAValue, Sequence[View]],
     wanted: Sequence[SSAValue] = (),
 ) -> Routes:
-    """The routes in a block of which some values belong to places, and others are wanted."""
+    """Places of the values in a block, given places of some and reads of others."""
     found = Routes()
     passed: set[Operation] = set()
     for value, places in outs.items():
@@ -174,7 +174,7 @@ def routes(
 
 
 def _pass(router: Router, value: SSAValue, block: Block, passed: set[Operation]) -> None:
-    """Note the ops that a route goes through."""
+    """Note the ops that places are followed through."""
     op = value.owner
     if isinstance(op, Operation) and op.parent is block and router.inverses(op) is not None:
         passed.update(op.walk())
@@ -183,7 +183,7 @@ def _pass(router: Router, value: SSAValue, block: Block, passed: set[Operation])
 
 
 def _read(value: SSAValue, block: Block, read: set[SSAValue]) -> None:
-    """Note that a value is read, and what is read for it."""
+    """Note that a value is read, and its operands."""
     if value in read:
         return
     read.add(value)

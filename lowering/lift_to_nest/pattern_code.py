@@ -1,4 +1,4 @@
-"""What the patterns of a low-level lift program do in a nest."""
+"""Emission of the patterns of a low-level lift program in a nest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from tiledialect.lowering.lift_to_nest.views import Access, Computed, Index, Vie
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 
 MOST_WRITTEN_OUT = 8
-"""So many iterations that give the same type are written out; more are a loop."""
+"""Maximum number of iterations of one type that are unrolled; more are a loop."""
 
 
 class LiftCode(LiftMemory):
@@ -58,7 +58,7 @@ class LiftCode(LiftMemory):
         super().__init__(block, env, grid)
         self.router = Router(env)
         self.places: dict[SSAValue, list[View]] = {}
-        """Where the values that are being computed belong."""
+        """Places of the values that are being computed."""
 
     # -- blocks ----------------------------------------------------------------------------
 
@@ -69,7 +69,7 @@ class LiftCode(LiftMemory):
         outs: Mapping[SSAValue, Sequence[View]],
         wanted: Sequence[SSAValue] = (),
     ) -> Scope:
-        """Emit the ops of a block; values with places are written there, others are wanted."""
+        """Emit the ops of a block; values with places are written there, others are read."""
         found = routes(self.router, block, outs, wanted)
         outer, self.places = self.places, {}
         for op in block.ops:
@@ -88,7 +88,7 @@ class LiftCode(LiftMemory):
         return scope
 
     def op(self, op: Operation, scope: Scope, found: Routes) -> None:
-        """Emit an op of a block, or note the view that it is."""
+        """Emit an op of a block, or note its view."""
         if not any(r in found.read or r in found.places for r in op.results):
             return
         try:
@@ -116,7 +116,7 @@ class LiftCode(LiftMemory):
             self.scalar(op, scope)
 
     def compute(self, op: Any, scope: Scope, found: Routes) -> None:
-        """A pattern that goes through arrays itself, and writes its result."""
+        """Emit a pattern that goes through arrays itself, and writes its result."""
         result = op.results[0]
         places = list(found.places.get(result, ()))
         if result in found.read:
@@ -127,7 +127,7 @@ class LiftCode(LiftMemory):
         self.places[result] = places
 
     def keep(self, op: Any, t: Attribute, hint: str) -> View:
-        """Memory for what an op gives."""
+        """Allocate memory for the result of an op."""
         space = space_of(op)
         if space != GLOBAL:
             return self.allocate(t, space, hint)
@@ -140,7 +140,7 @@ class LiftCode(LiftMemory):
     def body(
         self, op: FunctionOp, scope: Scope, arguments: Sequence[View], places: Sequence[View] = ()
     ) -> View:
-        """What a function gives for arguments, which is written to places if there are any."""
+        """Emit a function; its result is written to places if there are any."""
         inner = {**scope, **dict(zip(op.block.args, arguments, strict=True))}
         if places:
             self.run(op.block, inner, {op.yielded: places})
@@ -156,13 +156,13 @@ class LiftCode(LiftMemory):
             COMPUTING[type(op)](self, op, scope, places)
 
     def function(self, op: FunctionOp, scope: Scope) -> Callable[..., View]:
-        """The function of a pattern, emitted where it is applied."""
+        """Function of a pattern, emitted where it is applied."""
         return lambda *arguments: self.body(op, scope, arguments)
 
     # -- numbers ---------------------------------------------------------------------------
 
     def scalar(self, op: Operation, scope: Scope) -> None:
-        """An op on numbers, or on vectors lane by lane."""
+        """Emit an op on numbers, or on vectors lane by lane."""
         (result,) = op.results
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
             number = arith.ConstantOp(next(iter(op.value.iter_attrs())))
@@ -179,7 +179,7 @@ class LiftCode(LiftMemory):
             scope[result] = Computed(lambda: value)
 
     def lane(self, op: Operation, scope: Scope, lane: Expr) -> View:
-        """A lane of the result of an op on vectors."""
+        """Emit a lane of the result of an op on vectors."""
         (result,) = op.results
         assert isinstance(result.type, VectorType)
         if lane not in self.lanes:
@@ -197,7 +197,7 @@ class LiftCode(LiftMemory):
         return Computed(lambda: value)
 
     def apply(self, op: Operation, operands: Sequence[SSAValue], t: Attribute) -> SSAValue:
-        """The op on other operands."""
+        """Emit the op on other operands."""
         new = type(op).create(
             operands=operands,
             result_types=[t],
@@ -208,7 +208,7 @@ class LiftCode(LiftMemory):
         return self.emit(new)
 
     def index_expr(self, op: Operation, scope: Scope) -> Expr | None:
-        """What an op on indices gives, where that is an index expression."""
+        """Index expression of an op on indices, if there is one."""
         if not isinstance(op.results[0].type, IndexType):
             return None
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
@@ -220,7 +220,7 @@ class LiftCode(LiftMemory):
         return make(*exprs) if len(exprs) == len(operands) else None
 
     def pointwise(self, op: TileOp, scope: Scope) -> View:
-        """An elementwise op of tile on arrays, element by element."""
+        """View of an elementwise op of tile on arrays."""
         if isinstance(op, ConstantOp):
             t = tensor_type(op.results[0]).element_type
             return views.Everywhere(Computed(lambda: self.scalars.constant(op.number, t)))
@@ -230,7 +230,7 @@ class LiftCode(LiftMemory):
         return views.Generated(rank, lambda *place: self.element(op, scope, place))
 
     def element(self, op: Any, scope: Scope, place: Sequence[Expr]) -> View:
-        """An element of the result of an elementwise op."""
+        """Emit an element of the result of an elementwise op."""
 
         def operand(value: SSAValue, t: Attribute) -> SSAValue:
             if isinstance(value.owner, ConstantOp):
@@ -255,7 +255,7 @@ class LiftCode(LiftMemory):
     # -- maps ------------------------------------------------------------------------------
 
     def map_by(self, op: Any, scope: Scope, places: Sequence[View]) -> None:
-        """A map that work-groups or work-items share out."""
+        """Emit a map that work-groups or work-items share out."""
         axes = self.axes_of(op)
         if missing := [axis for axis in axes if axis not in self.free]:
             raise TileError.at(
@@ -266,7 +266,7 @@ class LiftCode(LiftMemory):
             self._step(op, scope, places, i)
 
     def axes_of(self, op: Any) -> tuple[str, ...]:
-        """The axes along which a map is shared out."""
+        """Axes along which a map is shared out."""
         match op:
             case maps.MapGlbOp():
                 return f"group.{AXES[op.dim.data]}", f"local.{AXES[op.dim.data]}"
@@ -282,17 +282,17 @@ class LiftCode(LiftMemory):
     def map_seq(
         self, op: Any, scope: Scope, places: Sequence[View], role: LoopRole = SERIAL
     ) -> None:
-        """A map by one work-item."""
+        """Emit a map by one work-item."""
         size = expression(leading(as_array(op.input, op.pattern())))
         with self.span(role, size, "i") as i:
             self._step(op, scope, places, i)
 
     def map_unroll(self, op: Any, scope: Scope, places: Sequence[View]) -> None:
-        """A map without a loop."""
+        """Emit an unrolled map."""
         self.map_seq(op, scope, places, UNROLL)
 
     def map_vec(self, op: maps.MapVecOp, scope: Scope, places: Sequence[View]) -> None:
-        """A map by vector instructions."""
+        """Emit a map by vector instructions."""
         assert isinstance(op.input.type, VectorType)
         with self.span(VECTOR, Expr.const(op.input.type.get_shape()[0]), "lane") as lane:
             self._step(op, scope, places, lane)
@@ -302,7 +302,7 @@ class LiftCode(LiftMemory):
         self.body(op, scope, [element], [Access(place, i, origin=op) for place in places])
 
     def slide(self, op: maps.MapSeqSlideOp, scope: Scope, places: Sequence[View]) -> None:
-        """Windows that move through registers: only what is new in each is loaded."""
+        """Emit windows that move through registers: only the new elements of each are loaded."""
         size, step = op.size.data.value, op.step.data.value
         t = as_array(op.input, "map_seq_slide")
         (window_type,) = op.block.arg_types
@@ -333,7 +333,7 @@ class LiftCode(LiftMemory):
     # -- reductions ------------------------------------------------------------------------
 
     def reduce(self, op: Any, scope: Scope) -> View:
-        """A reduction by one work-item, in an accumulator."""
+        """Emit a reduction by one work-item, in an accumulator."""
         if self.lanes:
             self.tell(
                 op,
@@ -357,7 +357,7 @@ class LiftCode(LiftMemory):
 
     @contextmanager
     def elements(self, op: Any, scope: Scope, role: LoopRole) -> Generator[View]:
-        """Each element that is reduced; of vectors that a map computes, each is computed once."""
+        """Build the loop over the elements to reduce; a map's vectors are computed once each."""
         numbers = op.input.owner
         made = numbers.input.owner if isinstance(numbers, layout.AsScalarOp) else None
         if made is None or not computes_vectors(made) or made.result not in scope:
@@ -384,7 +384,7 @@ class LiftCode(LiftMemory):
         return not any(is_compound(origin.type) for origin, _ in origins)
 
     def iterate(self, op: reductions.IterateOp, scope: Scope, places: Sequence[View]) -> None:
-        """A function applied again and again."""
+        """Emit a function applied again and again."""
         value, count = scope[op.initial], op.count.data.value
         steps = list(op.steps())
         if not steps and (count is None or count > MOST_WRITTEN_OUT):
@@ -414,7 +414,7 @@ class LiftCode(LiftMemory):
         self.copy(now, places, t)
 
     def search(self, op: reductions.SearchOp, scope: Scope) -> View:
-        """By halves or from the first element on, until the function gives 0."""
+        """Emit a search by halves or from the first element on, until the function gives 0."""
         t = as_array(op.input, "search")
         size = expression(leading(t))
         low, high, found = (self.allocate(i32, PRIVATE, h) for h in ("low", "high", "found"))
@@ -457,11 +457,11 @@ class LiftCode(LiftMemory):
         return self.emit(arith.CmpiOp(a, b, "slt"))
 
     def let(self, op: values.LetOp, scope: Scope, places: Sequence[View]) -> None:
-        """A function applied to a value."""
+        """Emit a function applied to a value."""
         self.body(op, scope, [scope[op.value]], places)
 
     def scatter(self, op: layout.ScatterOp, scope: Scope, places: Sequence[View]) -> None:
-        """A permutation that cannot be undone by an index expression."""
+        """Emit a permutation whose inverse is no index expression."""
         to = [views.Reorder(place, op.map.data) for place in places]
         self.copy(scope[op.input], to, op.input.type)
 
@@ -476,10 +476,10 @@ COMPUTING: dict[type[Operation], Callable[[LiftCode, Any, Scope, Sequence[View]]
     values.LetOp: LiftCode.let,
     layout.ScatterOp: LiftCode.scatter,
 }
-"""The ops that write their results."""
+"""Emission of ops that write their results."""
 
 KEEPING: dict[type[Operation], Callable[[LiftCode, Any, Scope], View]] = {
     **dict.fromkeys(reductions.REDUCE_OPS, LiftCode.reduce),
     reductions.SearchOp: LiftCode.search,
 }
-"""The ops that keep their results in memory of their own."""
+"""Emission of ops that keep their results in memory of their own."""

@@ -1,4 +1,4 @@
-"""Facts about the results of patterns: in which memory, for whom, by vectors or not."""
+"""Facts about the results of patterns: memory, readers, vectors."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def is_compound(t: Attribute) -> bool:
 
 
 def is_elementwise(op: Operation, result: SSAValue) -> bool:
-    """Whether the result is what a map gives for the elements of the array that an op takes."""
+    """Whether the result is a map over the elements of the array that an op takes."""
     if isinstance(op, values.ZipOp):
         return all(is_elementwise(use.operation, result) for use in op.result.uses)
     return isinstance(op, maps.MapBase) and op.result is result
 
 
 def space_of(op: Operation) -> IntegerAttr:
-    """In which memory the result of an op is kept; a number is in global memory where it ends."""
+    """Memory space of an op's result; a number is in global memory at its end."""
     for use in op.results[0].uses:
         space = SPACES.get(type(use.operation))
         if space is not None and (space != GLOBAL or is_compound(op.results[0].type)):
@@ -45,7 +45,7 @@ def space_of(op: Operation) -> IntegerAttr:
 
 
 def require_seen(op: LiftOp) -> None:
-    """Refuse a result that is read where others have computed it, but cannot see what they did."""
+    """Refuse a result whose readers cannot see the writes of other work-items."""
     alone = maps_own(op)
     for inner in op.walk():
         if isinstance(inner, BY_GROUPS) and not alone:

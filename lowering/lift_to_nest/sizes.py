@@ -1,4 +1,4 @@
-"""The sizes of a lift program that have names: what tells them, and what is known of them."""
+"""Named sizes of a lift program: their origins, and facts about them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from tiledialect.ir.ops_in import ops_of
 
 
 class OpenSizeError(TileError):
-    """Memory of a kernel has a size that is not known when it is compiled."""
+    """Error of a kernel's memory whose size is not known when it is compiled."""
 
 
 def solvable_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
-    """Each name of a size, the axis of an input that tells it, and it in terms of `axis`."""
+    """Names of sizes, each with the input's axis that defines it, and its value by `axis`."""
     found: dict[str, tuple[int, int, Expr]] = {}
     axes = [
         (size, number, axis)
@@ -67,7 +67,7 @@ def solvable_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
 
 
 def facts_of_sizes(function: func.FuncOp, names: Iterable[str]) -> Condition:
-    """What is known about sizes: arrays have no less than 0 elements, quotients are exact."""
+    """Facts about sizes: arrays have no less than 0 elements, quotients are exact."""
     known = {*names}
     found: dict[Condition, None] = dict.fromkeys(at_least_zero(Expr.var(n)) for n in names)
     for op in function.walk():
@@ -91,17 +91,17 @@ def has_patterns(function: func.FuncOp) -> bool:
 
 
 SAFE = 2**30
-"""Sizes below this leave room for sums of a few of them in 32 bits."""
+"""Bound of sizes below which sums of a few of them fit 32 bits."""
 
 
 def index_width(function: func.FuncOp) -> int:
-    """The bits that the index arithmetic of a function of patterns takes."""
+    """Number of bits of the index arithmetic of a function of patterns."""
     numbers = (largest(function), *_numbers_of_maps(function), *_numbers_of_indices(function))
     return 32 if max(numbers) < SAFE else 64
 
 
 def _numbers_of_maps(function: func.FuncOp) -> Iterator[int]:
-    """How large the numbers get from which the maps of indices are computed."""
+    """Bounds of the magnitudes of the index maps' values."""
     for op in function.walk():
         if isinstance(op, ReorderOp):
             index_map = op.map.data
@@ -111,7 +111,7 @@ def _numbers_of_maps(function: func.FuncOp) -> Iterator[int]:
 
 
 def _numbers_of_indices(function: func.FuncOp) -> Iterator[int]:
-    """How large the numbers get that elements are chosen by; those of 32 bits fit these."""
+    """Bounds of the magnitudes of the indices of elements; those of 32 bits fit these."""
     most: dict[SSAValue, int] = {}
     for op in function.walk():
         if isinstance(op, GenerateOp):
@@ -126,7 +126,7 @@ def _numbers_of_indices(function: func.FuncOp) -> Iterator[int]:
 
 
 def _most(op: Operation, operands: Sequence[int]) -> int:
-    """What no index that an op gives is larger than, or smaller than its negative."""
+    """Bound of the magnitude of an index that an op computes."""
     match op:
         case SizeOp():
             return _number(op.size.data)
@@ -155,7 +155,7 @@ def is_open(function: func.FuncOp) -> bool:
 
 
 def largest(function: func.FuncOp) -> int:
-    """The number of elements of the largest array; of one that is open it is not known."""
+    """Number of elements of the largest array; open sizes count as unknown."""
     most = 0
     for op in function.walk():
         apart = _apart(op) if isinstance(op, memory.ToGlobalOp) else 1
@@ -165,12 +165,11 @@ def largest(function: func.FuncOp) -> int:
 
 
 MOST_ITEMS = 1024
-"""How many work-items more than elements to share out there may be."""
+"""Maximum number of work-items more than elements to share out."""
 
 
 def _apart(op: Operation) -> int:
-    """How often what an op keeps in global memory may be there: for each step of the maps around,
-    and for each work-group and work-item that does the same."""
+    """Number of copies of an op's global memory: steps of the maps around, and work-items alike."""
     found, root = 1, op
     while (around := root.parent_op()) is not None and not isinstance(around, func.FuncOp):
         root = around

@@ -1,8 +1,8 @@
-"""The views of a Lift program as SVG: their construction, and what consumption makes of a path.
+"""Views of a Lift program as SVG: their construction, and the paths of accesses through them.
 
-As in the slides: the patterns of the program in the order of the data, each beside the view that it
-is, and beside that the indices and the components with which the view is accessed. Data goes down,
-from memory to where an element is used; an access goes up, from there to the flat index.
+As in the slides: the patterns of the program in the order of the data, each beside its view, and
+beside that the indices and the components with which the view is accessed. Data goes down, from
+memory to the use of an element; an access goes up, from there to the flat index.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from tiledialect.passes.lift.render.svg import Node, Table, page
 
 @dataclass(frozen=True)
 class Views:
-    """The views through which the kernels of a program access memory: printed, text; or a drawing.
+    """Views through which the kernels of a program access memory: printed, text; or a drawing.
 
     A notebook shows the drawing.
     """
 
     kernels: Traces
-    """Each kernel's accesses, by the name of the kernel."""
+    """Accesses of each kernel, by the name of the kernel."""
 
     def __str__(self) -> str:
         return views_text(self.kernels)
 
     @property
     def svg(self) -> str:
-        """For each access a drawing."""
+        """Draw each access."""
         drawings = (
             (f"{kernel}: {trace.title}", [_table(trace)])
             for kernel, traces in self.kernels.items()
@@ -54,7 +54,7 @@ class Views:
 
 
 def views_of(module: ModuleOp, local_size: int) -> Views:
-    """The views of the functions of a module that have low-level patterns."""
+    """Views of the functions of a module that have low-level patterns."""
     traces: dict[str, list[Trace]] = {}
     for function in functions_of_patterns(module.clone()):
         host = host_of(function, local_size, tracing=True)
@@ -66,7 +66,7 @@ def views_of(module: ModuleOp, local_size: int) -> Views:
 
 
 def _table(trace: Trace) -> Table:
-    """An access: memory at the top, what is accessed at the bottom."""
+    """Table of an access: memory at the top, the accessed view at the bottom."""
     head = [Node(name, "head") for name in ("program", "view", "indices", "components")]
     rows = [_row(step) for step in reversed(trace.steps)]
     if not trace.is_choice:
@@ -93,12 +93,12 @@ def _row(step: Step) -> list[Node]:
 
 @dataclass(frozen=True)
 class LiftViewsTarget(Target):
-    """The views of a low-level Lift program as SVG, as `lift-to-nest` makes and uses them."""
+    """Views of a low-level Lift program as SVG, as `lift-to-nest` makes and uses them."""
 
     name = "lift-views"
 
     function: str | None = None
-    """Which function; all, if left out."""
+    """Name of the function; all, if left out."""
     local_size: int = LiftToNestPass.local_size
     """As for `lift-to-nest`."""
 

@@ -1,4 +1,4 @@
-"""How the accesses of a kernel were found, from the last view to memory, as text."""
+"""Traces of a kernel's accesses through views to memory, as text."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from tiledialect.lowering.lift_to_nest.views import Component, Path
 
 @dataclass(frozen=True)
 class Step:
-    """A view, and the path into it."""
+    """View, and the path into it."""
 
     view: str
     path: Path
     pattern: str = ""
-    """The pattern of the program that the view is for, if there is one."""
+    """Pattern of the program that the view is for, if there is one."""
 
     @property
     def indices(self) -> tuple[str, ...]:
-        """The indices of the path."""
+        """Indices of the path."""
         return tuple(str(step) for step in self.path if not isinstance(step, Component))
 
     @property
     def components(self) -> tuple[str, ...]:
-        """The components of tuples in the path."""
+        """Components of tuples in the path."""
         return tuple(str(step) for step in self.path if isinstance(step, Component))
 
 
 @dataclass(frozen=True)
 class Trace:
-    """How an access was found: the views from the last to memory, and the path into each."""
+    """Trace of an access: the views from the last to memory, and the path into each."""
 
     memory: str
     what: str
     steps: tuple[Step, ...]
     end: Expr | Condition
-    """The flat index; or where the access is to one of two views, and else to the other."""
+    """Flat index; or the condition by which the access is to one of two views."""
 
     @property
     def title(self) -> str:
-        """What happens to what."""
+        """Title: the kind of access, and the memory."""
         return f"{self.memory} is {self.what}"
 
     @property
@@ -50,7 +50,7 @@ class Trace:
         return not isinstance(self.end, Expr)
 
     def __str__(self) -> str:
-        """A line for each view; the last index is the flat one."""
+        """Text with a line for each view; the last index is the flat one."""
         lines = [(s.view, f"[{', '.join(map(str, s.path))}]") for s in self.steps]
         if self.is_choice:
             lines.append(("choice", f"where {self.end}"))
@@ -61,11 +61,11 @@ class Trace:
 
 
 Traces = Mapping[str, Sequence[Trace]]
-"""The accesses of kernels, by their names."""
+"""Accesses of kernels, by their names."""
 
 
 def views_text(traces: Traces) -> str:
-    """How the accesses of some kernels are found, as comments of MLIR."""
+    """Traces of the accesses of some kernels, as comments of MLIR."""
     texts = [
         text
         for name, found in traces.items()

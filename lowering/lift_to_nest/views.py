@@ -1,12 +1,12 @@
-"""Views: where the elements of an array lie that layout patterns were applied to.
+"""Views: layout patterns as index expressions into memory.
 
 Building a view follows the data flow: a slide of a pad of an input is ``Slide(Pad(Memory))``. Using
-one goes back: a path, the indices that choose an element from the outermost axis on, turns from the
-path into the last view to one into memory, where it is a flat index. So no layout pattern is ever
-executed. The same views say where results go: what is joined after it was computed is written
-through the split of its place (`routes`).
+one goes the other way: a path, the indices that choose an element from the outermost axis on, turns
+from the path into the last view to one into memory, where it is a flat index. So no layout pattern
+is ever executed. The same views give the places of results: an array that is joined after it was
+computed is written through the split of its place (`output_views`).
 
-Nothing here emits code; what a view has for its elements when they are computed is left open.
+Nothing here emits code; the elements of computed views are left open.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tiledialect.index.integer import (
 
 @dataclass(frozen=True)
 class Component:
-    """A step of a path: a component of a tuple."""
+    """Step of a path: a component of a tuple."""
 
     number: int
 
@@ -45,20 +45,20 @@ Path = tuple["Expr | Component", ...]
 
 
 class View:
-    """An array, a tuple or a number."""
+    """Array, tuple or number."""
 
 
 @dataclass(frozen=True)
 class Memory(View):
-    """An array of numbers that lies in memory, one row after the other."""
+    """Array of numbers in memory, one row after the other."""
 
     name: str
     sizes: tuple[Expr, ...]
     buffer: object = None
-    """What code accesses."""
+    """Buffer that code accesses."""
 
     def address(self, path: Path) -> Expr:
-        """The flat index of an element."""
+        """Flat index of an element."""
         total = Expr()
         for index, size in zip(indices(path), self.sizes, strict=True):
             total = total * size + index
@@ -70,7 +70,7 @@ class Memory(View):
 
 @dataclass(frozen=True)
 class Computed(View):
-    """A number that is computed where it is used."""
+    """Number that is computed where it is used."""
 
     value: Callable[[], object]
 
@@ -80,7 +80,7 @@ class Computed(View):
 
 @dataclass(frozen=True)
 class Index(View):
-    """A number that is an index expression."""
+    """Number that is an index expression."""
 
     expr: Expr
 
@@ -90,12 +90,12 @@ class Index(View):
 
 @dataclass(frozen=True)
 class Nowhere(View):
-    """The place of what nobody needs."""
+    """Place of a value that nothing needs."""
 
 
 @dataclass(frozen=True)
 class Choice(View):
-    """Where the condition holds one view, at the rest of the path, else another."""
+    """Choice between two views, each at the rest of the path, by a condition."""
 
     condition: Condition
     yes: tuple[View, Path]
@@ -104,19 +104,19 @@ class Choice(View):
 
 @dataclass(frozen=True)
 class Layout(View, ABC):
-    """A view of other views."""
+    """View of other views."""
 
     origin: Operation | None = field(default=None, compare=False, kw_only=True)
-    """The op of the program that it is for."""
+    """Op of the program that the view is for."""
 
     @abstractmethod
     def behind(self, path: Path) -> tuple[View, Path]:
-        """The view behind this one, and the path into that."""
+        """View behind this one, and the path into that."""
 
 
 @dataclass(frozen=True)
 class Access(Layout):
-    """An element of an array."""
+    """Element of an array."""
 
     input: View
     index: Expr
@@ -131,7 +131,7 @@ class Access(Layout):
 
 @dataclass(frozen=True)
 class Get(Layout):
-    """A component of a tuple."""
+    """Component of a tuple."""
 
     input: View
     number: int
@@ -146,7 +146,7 @@ class Get(Layout):
 
 @dataclass(frozen=True)
 class Split(Layout):
-    """An array in pieces, or vectors, of a size."""
+    """Array in pieces, or vectors, of a size."""
 
     input: View
     size: Expr
@@ -178,7 +178,7 @@ class Join(Layout):
 
 @dataclass(frozen=True)
 class Transpose(Layout):
-    """The outer two axes exchanged."""
+    """Array with the outer two axes exchanged."""
 
     input: View
 
@@ -193,7 +193,7 @@ class Transpose(Layout):
 
 @dataclass(frozen=True)
 class Slide(Layout):
-    """Windows."""
+    """Windows of an array."""
 
     input: View
     size: Expr
@@ -210,7 +210,7 @@ class Slide(Layout):
 
 @dataclass(frozen=True)
 class Pad(Layout):
-    """More elements at the ends of an array of ``size`` elements."""
+    """Array of ``size`` elements, extended at the ends by its elements."""
 
     input: View
     left: Expr
@@ -241,12 +241,12 @@ BOUNDARIES: dict[Boundary, Callable[[Expr, Expr], Expr]] = {
     Boundary.mirror: _mirror,
     Boundary.wrap: mod,
 }
-"""Which of some elements stands at an index that may be outside."""
+"""Index of the element for an index that may be outside, by boundary."""
 
 
 @dataclass(frozen=True)
 class PadConstant(Layout):
-    """A value at the ends of an array of ``size`` elements."""
+    """Array of ``size`` elements, extended at the ends by a value."""
 
     input: View
     left: Expr
@@ -266,7 +266,7 @@ class PadConstant(Layout):
 
 @dataclass(frozen=True)
 class Reorder(Layout):
-    """The elements at the indices that a map gives."""
+    """Elements at the indices of a map."""
 
     input: View
     map: IndexMap
@@ -282,7 +282,7 @@ class Reorder(Layout):
 
 @dataclass(frozen=True)
 class Slice(Layout):
-    """The elements from one on."""
+    """Elements from one on."""
 
     input: View
     start: Expr
@@ -298,7 +298,7 @@ class Slice(Layout):
 
 @dataclass(frozen=True)
 class Concat(Layout):
-    """An array of ``size`` elements, and the rest after it."""
+    """Array of ``size`` elements, and the rest after it."""
 
     first: View
     size: Expr
@@ -316,7 +316,7 @@ class Concat(Layout):
 
 @dataclass(frozen=True)
 class Parts(Layout):
-    """A view for each component of the tuples in an array, or of one tuple."""
+    """View of each component of the tuples in an array, or of one tuple."""
 
     views: tuple[View, ...]
 
@@ -331,7 +331,7 @@ class Parts(Layout):
 
 @dataclass(frozen=True)
 class Within(Layout):
-    """The place of an array that becomes a component of tuples in an array."""
+    """Place of an array that becomes a component of tuples in an array."""
 
     input: View
     number: int
@@ -347,7 +347,7 @@ class Within(Layout):
 
 @dataclass(frozen=True)
 class Only(Layout):
-    """The place of a tuple of which one component is needed."""
+    """Place of a tuple of which one component is needed."""
 
     input: View
     number: int
@@ -365,7 +365,7 @@ class Only(Layout):
 
 @dataclass(frozen=True)
 class Everywhere(Layout):
-    """An array, of any shape, of one number."""
+    """Array, of any shape, of one number."""
 
     value: View
 
@@ -379,7 +379,7 @@ class Everywhere(Layout):
 
 @dataclass(frozen=True)
 class Mapped(Layout):
-    """The array of what a function gives for the elements of another."""
+    """Array of a function's results for the elements of another."""
 
     input: View
     function: Callable[[View], View] = field(compare=False)
@@ -395,7 +395,7 @@ class Mapped(Layout):
 
 @dataclass(frozen=True)
 class Generated(Layout):
-    """The array of what a function gives for indices along some axes."""
+    """Array of a function's results for indices along some axes."""
 
     axes: int
     function: Callable[..., View] = field(compare=False)
@@ -409,7 +409,7 @@ class Generated(Layout):
 
 
 def made_by(op: Operation, view: View) -> View:
-    """A view that an op is."""
+    """Mark a view with the op that it is for."""
     return replace(view, origin=op) if isinstance(view, Layout) and not view.origin else view
 
 
@@ -417,26 +417,26 @@ def made_by(op: Operation, view: View) -> View:
 
 
 def indices(path: Path) -> Iterator[Expr]:
-    """The steps of a path, which are all indices."""
+    """Steps of a path, which are all indices."""
     for step in path:
         assert isinstance(step, Expr)
         yield step
 
 
 def one(path: Path) -> tuple[Expr, Path]:
-    """The first step of a path, which is an index, and the others."""
+    """First step of a path, which is an index, and the others."""
     (index,) = indices(path[:1])
     return index, path[1:]
 
 
 def two(path: Path) -> tuple[Expr, Expr, Path]:
-    """The first two steps of a path, which are indices, and the others."""
+    """First two steps of a path, which are indices, and the others."""
     outer, inner = indices(path[:2])
     return outer, inner, path[2:]
 
 
 def first_component(path: Path) -> tuple[int, int]:
-    """Where a path first goes into a component, and which that is."""
+    """Position and number of the first component in a path."""
     return next((k, s.number) for k, s in enumerate(path) if isinstance(s, Component))
 
 
@@ -444,9 +444,9 @@ Watch = Callable[[View, Path], None]
 
 
 def resolve(view: View, path: Path, watch: Watch = lambda view, path: None) -> tuple[View, Path]:
-    """The view that is none of another behind a path, and the path into that.
+    """Resolve a path into a view to a view of no other, and the path into that.
 
-    ``watch`` is told of each view on the way and the path into it.
+    ``watch`` is called with each view on the way and the path into it.
     """
     while isinstance(view, Layout):
         watch(view, path)

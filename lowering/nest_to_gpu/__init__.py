@@ -1,4 +1,4 @@
-"""Nests in, the kernel level out: `gpu`, `scf`, `memref`, `vector`, `arith`, `math`.
+"""Lowering of nests to the kernel level: `gpu`, `scf`, `memref`, `vector`, `arith`, `math`.
 
 Read `nest_to_gpu` first.
 """

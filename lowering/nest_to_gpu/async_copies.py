@@ -1,4 +1,4 @@
-"""nest-to-gpu: copies to local memory that a device makes by itself."""
+"""nest-to-gpu: asynchronous copies to local memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tiledialect.schedule.loops import COPIED_BYTES
 
 
 def store_or_copy(kernel: GpuKernel, op: Operation) -> None:
-    """A store, or the copy of what is loaded only for it."""
+    """Lower a store, or its asynchronous copy with the load that feeds it alone."""
     assert isinstance(op, StoreOp)
     if op in kernel.copies:
         if _copy(kernel, kernel.copies[op][0], op):
@@ -32,7 +32,7 @@ def store_or_copy(kernel: GpuKernel, op: Operation) -> None:
 
 
 def _copy(kernel: GpuKernel, load: Operation, store: StoreOp) -> bool:
-    """Start to copy what is loaded only to be stored, if the device can move it at once."""
+    """Start the copy of a load that feeds a store alone, if the device can move it at once."""
     assert isinstance(load, LoadOp)
     source, target, lanes = kernel.address(load), kernel.address(store), lanes_of(load.result)
     at_once = _at_once(kernel, store, (source, target), lanes)
@@ -54,7 +54,7 @@ def _copy(kernel: GpuKernel, load: Operation, store: StoreOp) -> bool:
 
 
 def _start(kernel: GpuKernel, load: LoadOp, store: StoreOp, at_once: int) -> None:
-    """The copies of neighbours, so many at a time, or what is there instead of them."""
+    """Emit the copies of neighbours, so many at a time, or the stores of their default."""
     source, target, lanes = kernel.address(load), kernel.address(store), lanes_of(load.result)
     inside = kernel.condition(load)
 
@@ -90,7 +90,7 @@ def _start(kernel: GpuKernel, load: LoadOp, store: StoreOp, at_once: int) -> Non
 
 
 def _at_once(kernel: GpuKernel, store: StoreOp, places: Sequence[Expr], lanes: int) -> int:
-    """How many of so many neighbours one copy moves: 0 if these lie as no copy can move them."""
+    """Number of neighbours that one copy moves: 0 if no copy can move them as they lie."""
     t, env = store.memory.type, kernel.indices.here.env
     assert isinstance(t, MemRefType)
     counts = [size // element_bytes(t) for size in reversed(COPIED_BYTES)]
@@ -99,20 +99,20 @@ def _at_once(kernel: GpuKernel, store: StoreOp, places: Sequence[Expr], lanes: i
 
 
 def commit(kernel: GpuKernel, op: Operation) -> None:
-    """What only devices need that copy to local memory by themselves."""
+    """Lower a commit, if the device copies asynchronously."""
     if kernel.asynchronous:
         kernel.keep(op)
 
 
 def wait(kernel: GpuKernel, op: Operation) -> None:
-    """The same; after it there is what was copied."""
+    """Lower a wait, if the device copies asynchronously; after it the copies are complete."""
     if kernel.asynchronous:
         kernel.forget_all()
         kernel.keep(op)
 
 
 def loaded_to_be_stored(op: StoreOp) -> list[Operation]:
-    """A load from global memory for this store to an asynchronous buffer alone, and its casts."""
+    """Load from global memory for this store to an asynchronous buffer alone, and its casts."""
     buffer = op.memory.owner
     # Nobody waits for what nest-pipeline has left with its copies.
     if not isinstance(buffer, BufferOp) or buffer.asynchronous is None or buffer.copies is not None:

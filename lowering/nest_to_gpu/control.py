@@ -23,11 +23,11 @@ from tiledialect.lowering.nest_to_gpu.kernel import GpuKernel
 from tiledialect.schedule.loops import Role
 
 NUMBERS = {Role.GROUP: ("group", gpu.BlockIdOp), Role.LOCAL: ("item", gpu.ThreadIdOp)}
-"""What the steps of parallel loops are called, and the op that gives their number."""
+"""Names of the steps of parallel loops, and the ops that give their numbers."""
 
 
 def loop(kernel: GpuKernel, op: Operation) -> None:
-    """A loop, by its role."""
+    """Lower a loop, by its role."""
     assert isinstance(op, ForOp)
     known = kernel.loop(op)
     bounds = kernel.at(known.operands, known.bounds)
@@ -44,7 +44,7 @@ def loop(kernel: GpuKernel, op: Operation) -> None:
 
 
 def _parallel(kernel: GpuKernel, op: ForOp) -> None:
-    """The number of the work-group or work-item takes the place of the loop."""
+    """Replace a parallel loop by the number of the work-group or work-item."""
     role, extent = op.role.data, op.extent
     if extent is None:
         _open_parallel(kernel, op)
@@ -71,7 +71,7 @@ def _parallel(kernel: GpuKernel, op: ForOp) -> None:
 
 
 def _open_parallel(kernel: GpuKernel, op: ForOp) -> None:
-    """A loop of as many steps as are launched: the only one along its axis."""
+    """Lower a parallel loop of as many steps as are launched: the only one along its axis."""
     role = op.role.data
     _, upper, _ = op.exprs_of(kernel.numbered(op), op.bounds)
     number = kernel.indices.variable(_emit_number(kernel, role), _number_name(role))
@@ -88,7 +88,7 @@ def _number_name(role: LoopRole) -> str:
 
 
 def _emit_number(kernel: GpuKernel, role: LoopRole) -> SSAValue:
-    """The number of the work-group, or of the work-item in it, along an axis."""
+    """Emit the number of the work-group, or of the work-item in it, along an axis."""
     op = NUMBERS[role.role][1]
     value = kernel.emit(op(gpu.DimensionAttr(gpu.DimensionEnum(role.axis))))
     value.name_hint = _number_name(role)
@@ -96,7 +96,7 @@ def _emit_number(kernel: GpuKernel, role: LoopRole) -> SSAValue:
 
 
 def _serial(kernel: GpuKernel, op: ForOp, lower: Expr, upper: Expr, step: Expr) -> None:
-    """A loop of the kernel, which carries the registers that it changes."""
+    """Lower a serial loop, which carries the registers that it changes."""
     _start_registers(kernel, op.block)
     changed = [
         (buffer, chunk)
@@ -126,7 +126,7 @@ def _serial(kernel: GpuKernel, op: ForOp, lower: Expr, upper: Expr, step: Expr) 
 
 
 def _start_registers(kernel: GpuKernel, block: Block) -> None:
-    """What a loop is the first to write holds something before it, and so after it, too."""
+    """Initialize the registers that a loop is the first to write, so that it can carry them."""
     for buffer in kernel.registers.keys() & kernel.stored_in(block):
         registers, t = kernel.registers[buffer], buffer.type
         assert isinstance(t, MemRefType)
@@ -138,7 +138,7 @@ def _start_registers(kernel: GpuKernel, block: Block) -> None:
 
 
 def branch(kernel: GpuKernel, op: Operation) -> None:
-    """A branch, which gives the registers that it changes."""
+    """Lower a branch, which yields the registers that it changes."""
     assert isinstance(op, IfOp)
     condition = kernel.indices.simplify_condition(
         op.condition_of(kernel.numbered(op), op.condition)
@@ -155,7 +155,7 @@ def branch(kernel: GpuKernel, op: Operation) -> None:
 
 
 def _branch(kernel: GpuKernel, test: SSAValue, *arms: tuple[Block, Condition]) -> None:
-    """A branch on a test, of two blocks of the nest with what is known of indices in each."""
+    """Lower a branch on a test, of two blocks of the nest with the index facts in each."""
     before = {b: r.copy() for b, r in kernel.registers.items()}
     blocks: list[Block] = []
     after: list[dict[SSAValue, Registers]] = []
@@ -190,7 +190,7 @@ def _branch(kernel: GpuKernel, test: SSAValue, *arms: tuple[Block, Condition]) -
 
 
 def _changed(before: Registers, after: Sequence[Registers]) -> list[Chunk]:
-    """The places that differ after one of the branches, as the first such holds them.
+    """Places that differ after one of the branches, as the first such holds them.
 
     Of a vector of which another branch holds the first lanes apart, the others one by one.
     """
@@ -206,12 +206,12 @@ def _changed(before: Registers, after: Sequence[Registers]) -> list[Chunk]:
 
 
 def where(kernel: GpuKernel, op: Operation) -> None:
-    """A branch on a value."""
+    """Lower a branch on a value."""
     assert isinstance(op, scf.IfOp) and not op.results
     otherwise = op.false_region.block if op.false_region.blocks else Block()
     _branch(kernel, kernel.values[op.cond], (op.true_region.block, ALWAYS), (otherwise, ALWAYS))
 
 
 def _loops_around(op: Operation, role: LoopRole) -> list[ForOp]:
-    """The loops around an op that have a role."""
+    """Loops around an op that have a role."""
     return [x for x in loops_around(op) if x.role.data == role]

@@ -1,4 +1,4 @@
-"""A function of the kernel level while its nest is lowered: blocks, values and what is known."""
+"""Function of the kernel level under construction: blocks, values and facts."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from tiledialect.lowering.nest.utils.unrolled_accesses import (
 )
 
 Lowering = Callable[["GpuKernel", Operation], None]
-"""How an op of a nest is lowered."""
+"""Function that lowers an op of a nest."""
 
 
 class Plain(NamedTuple):
-    """An op on values."""
+    """Op on values without regions."""
 
     operands: tuple[SSAValue, ...]
     results: tuple[SSAValue, ...]
     types: tuple[Attribute, ...]
-    """Those of the results."""
+    """Types of the results."""
     kind: int | None
-    """What such an op and others that are equal but for operands have in common; None: nothing."""
+    """Number shared by ops that are equal but for operands; None for impure ops."""
 
 
 class GpuKernel:
-    """A function of the kernel level while its nest is lowered: what its values have become."""
+    """Function of the kernel level while its nest is lowered, with the values of lowered ops."""
 
     def __init__(
         self,
@@ -54,11 +54,11 @@ class GpuKernel:
     ):
         self.function = function
         self.lowerings = lowerings
-        """How each op is lowered; the others stay as they are."""
+        """Lowerings by type of op; other ops stay as they are."""
         self.asynchronous = asynchronous
-        """Whether the device copies to local memory by itself."""
+        """Whether the device copies to local memory asynchronously."""
         self.global_alignment = global_alignment
-        """On how many bytes the arguments' memory is aligned."""
+        """Alignment of the arguments' memory in bytes."""
         old = function.body.block
         self.block = Block(arg_types=old.arg_types)
         self.indices = IndexValues(self.block)
@@ -66,24 +66,24 @@ class GpuKernel:
         self.exprs: dict[SSAValue, Expr] = {}
         self.registers: dict[SSAValue, Registers] = {}
         self.versions: dict[SSAValue, int] = {}
-        """How often each memory has been written so far; those not here never are."""
+        """Number of writes of each memory so far; 0 for those not here."""
         self.copies: dict[StoreOp, Sequence[Operation]] = {}
-        """What is loaded only to be stored in an asynchronous buffer: lowered with the store."""
+        """Loads, with their casts, that feed an asynchronous store alone: lowered with it."""
         self.later: set[Operation] = set()
         self.open_groups: dict[str, Expr] = {}
-        """The number of the work-group along each axis that has any number of groups."""
+        """Number of the work-group along each axis whose number of groups is open."""
         self.known: dict[tuple[object, ...], SSAValue] = {}
-        """The loads and pure ops that were emitted in the blocks being built."""
+        """Loads and pure ops that were emitted in the blocks under construction."""
         self.noted: list[list[tuple[object, ...]]] = [[]]
-        """Those of them that were emitted in each of the blocks."""
+        """Keys of the known ops that were emitted in each of the blocks."""
         # Ops are taken apart once for all steps that are written out.
         self.access, self.loop = cache(access_of), cache(loop_of)
         self.body, self.stored_in = cache(body_of), cache(stored_in)
         self.plain = cache(self._plain)
         self.kinds: dict[tuple[object, ...], int] = {}
-        """A number for all pure ops that are the same but for their operands."""
+        """Numbers of pure ops that are the same but for their operands."""
         self.places: dict[tuple[object, ...], Expr] = {}
-        """What an access's place is without its number, by what its operands are without theirs."""
+        """Addresses without their constants, by the operands without theirs."""
         for a, b in zip(old.args, self.block.args, strict=True):
             b.name_hint = a.name_hint
             self.values[a] = b
@@ -98,7 +98,7 @@ class GpuKernel:
         return op.results[0]
 
     def walk(self, block: Block) -> None:
-        """Lower the ops of a block to the end of the one being built."""
+        """Lower the ops of a block to the end of the one under construction."""
         body = self.body(block)
         for op in body.ops:
             if op not in self.later:
@@ -112,7 +112,7 @@ class GpuKernel:
         self.lowerings.get(type(op), GpuKernel.keep)(self, op)
 
     def keep(self, op: Operation) -> None:
-        """An op on values stays as it is."""
+        """Keep an op on values as it is."""
         plain = self.plain(op)
         get, key = self.values.get, None
         operands = [get(v, v) for v in plain.operands]
@@ -136,14 +136,14 @@ class GpuKernel:
             self.note(key, new.results[0])
 
     def _plain(self, op: Operation) -> Plain:
-        """An op without regions, taken apart."""
+        """Parts of an op without regions."""
         if op.regions:
             raise TileError.at(op, f"{op.name} cannot stand in a nest")
         results = tuple(op.results)
         return Plain(tuple(op.operands), results, tuple(r.type for r in results), self._kind(op))
 
     def _kind(self, op: Operation) -> int | None:
-        """The number of a pure op with one result."""
+        """Number of a pure op with one result."""
         # In xDSL shuffles have no effects, but are not pure.
         is_pure = op.has_trait(Pure) or isinstance(op, vector.ShuffleOp)
         if not is_pure or len(op.results) != 1:
@@ -165,7 +165,7 @@ class GpuKernel:
     # -- indices ---------------------------------------------------------------------------
 
     def expr_of(self, value: SSAValue) -> Expr:
-        """What an index operand is."""
+        """Expression of an index operand."""
         if value not in self.exprs:
             # In a loop that is written out, the same op gives another value in each step.
             hint, value = value.name_hint or "index", self.values[value]
@@ -174,49 +174,49 @@ class GpuKernel:
         return self.exprs[value]
 
     def numbered(self, op: IndexedOp) -> dict[SSAValue, Expr]:
-        """What the index operands of an op are."""
+        """Expressions of the index operands of an op."""
         return {v: self.expr_of(v) for v in op.indices}
 
     # -- what is known ---------------------------------------------------------------------
 
     def note(self, key: tuple[object, ...], value: SSAValue) -> None:
-        """Note the value of what was emitted here: it is there in blocks inside, too."""
+        """Note the value of an op emitted here: it is known in inner blocks, too."""
         self.known[key] = value
         self.noted[-1].append(key)
 
     def read(self, places: Sequence[tuple[SSAValue, Chunk]]) -> list[SSAValue]:
-        """What is in registers."""
+        """Read registers."""
         return [self.registers[b].read(c.place, c.lanes, self.emit) for b, c in places]
 
     def write(self, places: Sequence[tuple[SSAValue, Chunk]], values: Sequence[SSAValue]) -> None:
-        """Put values into registers."""
+        """Write registers."""
         for (buffer, chunk), value in zip(places, values, strict=True):
             value.name_hint = buffer.name_hint
             self.registers[buffer].write(chunk.place, value)
 
     def forget(self, block: Block) -> None:
-        """Loads before a loop that writes their memory say nothing inside it or after it."""
+        """Forget loads of memory that a loop writes, inside it and after it."""
         for memory in self.stored_in(block) & self.versions.keys():
             self.versions[memory] += 1
 
     def forget_all(self) -> None:
-        """Loads before other work-items write say nothing after it."""
+        """Forget all loads, as other work-items write."""
         for memory in self.versions:
             self.versions[memory] += 1
 
     # -- accesses --------------------------------------------------------------------------
 
     def here(self, operands: Sequence[SSAValue]) -> dict[str, Expr]:
-        """What the operands ``d0``, ``d1``, … of an expression are here."""
+        """Expressions of the operands ``d0``, ``d1``, … at the loops under construction."""
         return {f"d{k}": self.expr_of(v) for k, v in enumerate(operands)}
 
     def at(self, operands: Sequence[SSAValue], exprs: Sequence[Expr]) -> list[Expr]:
-        """Expressions of operands ``d0``, ``d1``, …, with what these are here."""
+        """Substitute expressions for the operands ``d0``, ``d1``, …."""
         here = self.here(operands)
         return [e.substitute(here) for e in exprs]
 
     def address(self, op: AccessOp) -> Expr:
-        """Where in its array an access is."""
+        """Linear address of an access in its array."""
         access = self.access(op)
         if access.factors is None:
             return self.indices.simplify(*self.at(access.operands, [access.place]))
@@ -232,7 +232,7 @@ class GpuKernel:
     def _moving_address(
         self, op: AccessOp, number: int, factors: Sequence[tuple[SSAValue, int]]
     ) -> Expr:
-        """A number and values times factors: steps that are written out differ in numbers alone."""
+        """Address as a constant plus products: unrolled steps differ in the constant alone."""
         moving: list[Expr] = []
         for value, factor in factors:
             expr = self.expr_of(value)
@@ -246,7 +246,7 @@ class GpuKernel:
         return self.indices.simplify(self.places[key].plus(number))
 
     def condition(self, op: AccessOp) -> Condition:
-        """When an access happens."""
+        """Condition of an access."""
         access = self.access(op)
         if access.condition is ALWAYS:
             return ALWAYS

@@ -1,4 +1,4 @@
-"""nest-to-gpu: buffers, as registers or arrays, and what is loaded from them and stored in them."""
+"""nest-to-gpu: buffers, as registers or arrays, and their loads and stores."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tiledialect.lowering.nest.utils.scope import element_bytes, extent_of
 from tiledialect.lowering.nest_to_gpu.kernel import GpuKernel
 
 LOCAL_ALIGNMENT = 16
-"""On how many bytes arrays in a kernel are aligned, at least."""
+"""Minimum alignment of arrays in a kernel in bytes."""
 
 
 def _are_registers(buffer: BufferOp) -> bool:
-    """Whether a private buffer is accessed at written out places alone."""
+    """Whether a private buffer is accessed at unrolled places alone."""
     t = buffer.result.type
     if not isinstance(t, MemRefType) or t.memory_space != PRIVATE:
         return False
@@ -42,13 +42,13 @@ def _are_registers(buffer: BufferOp) -> bool:
 
 
 def _is_number(index: SSAValue) -> bool:
-    """Whether an index is a number in each copy of its loop's body."""
+    """Whether an index is a constant in each copy of its loop's body."""
     loop = index.owner.parent_op() if isinstance(index.owner, Block) else None
     return isinstance(loop, ForOp) and loop.is_unrolled
 
 
 def flatten_arguments(kernel: GpuKernel) -> None:
-    """Every array is accessed by one index, so that addresses are computed as expressions."""
+    """Access every array by one index, so that addresses are computed as expressions."""
     for old, new in zip(kernel.function.body.block.args, kernel.block.args, strict=True):
         t = new.type
         if isinstance(t, MemRefType) and len(t.get_shape()) != 1:
@@ -59,7 +59,7 @@ def flatten_arguments(kernel: GpuKernel) -> None:
 
 
 def buffer(kernel: GpuKernel, op: Operation) -> None:
-    """Registers, or an array."""
+    """Lower a buffer to registers, or an array."""
     assert isinstance(op, BufferOp) and isinstance(op.result.type, MemRefType)
     t = op.result.type
     if _are_registers(op):
@@ -78,7 +78,7 @@ def buffer(kernel: GpuKernel, op: Operation) -> None:
 
 
 def load(kernel: GpuKernel, op: Operation) -> None:
-    """A load, unless the value is there already."""
+    """Lower a load, unless its value is known."""
     assert isinstance(op, LoadOp)
     access = kernel.access(op)
     condition, place, lanes = kernel.condition(op), kernel.address(op), access.lanes
@@ -110,7 +110,7 @@ def _name(value: SSAValue, op: LoadOp) -> None:
 
 
 def or_zero(kernel: GpuKernel, op: LoadOp, default: SSAValue | None) -> SSAValue:
-    """What a load gives where its condition does not hold."""
+    """Value of a load where its condition does not hold."""
     return default if default is not None else kernel.emit(constant(0, op.result.type))
 
 
@@ -125,7 +125,7 @@ def _load(kernel: GpuKernel, op: LoadOp, place: Expr) -> SSAValue:
 
 
 def _align(kernel: GpuKernel, op: Operation, memory: SSAValue, place: Expr, lanes: int) -> None:
-    """Note that an access to a vector is aligned, if that can be proved."""
+    """Mark an access to a vector as aligned, if that can be proved."""
     t = memory.type
     assert isinstance(t, MemRefType)
     size = lanes * element_bytes(t)
@@ -150,14 +150,14 @@ def _load_if(
 
 
 def _choose(kernel: GpuKernel, condition: Condition, yes: SSAValue, no: SSAValue) -> SSAValue:
-    """One of two values."""
+    """Select one of two values."""
     if isinstance(condition, Truth):
         return yes if condition.value else no
     return kernel.emit(arith.SelectOp(kernel.indices.test(condition), yes, no))
 
 
 def store(kernel: GpuKernel, op: Operation) -> None:
-    """A store."""
+    """Lower a store."""
     assert isinstance(op, StoreOp)
     access = kernel.access(op)
     assert access.value is not None
@@ -200,7 +200,7 @@ def store_at(kernel: GpuKernel, op: StoreOp, value: SSAValue, place: Expr) -> No
 
 
 def prefetch(kernel: GpuKernel, op: Operation) -> None:
-    """A request for memory."""
+    """Lower a prefetch."""
     assert isinstance(op, PrefetchOp)
     memory, index = kernel.values[op.memory], kernel.indices.value(kernel.address(op))
     to_write = op.to_write is not None
@@ -209,7 +209,7 @@ def prefetch(kernel: GpuKernel, op: Operation) -> None:
 
 
 def fragment(kernel: GpuKernel, op: Operation) -> None:
-    """The registers of an instruction's operand, unless they are there already."""
+    """Lower the load of an instruction's operand, unless its registers are known."""
     assert isinstance(op, FragmentOp)
     place = kernel.address(op)
     what = (

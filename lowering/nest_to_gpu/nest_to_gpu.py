@@ -25,14 +25,14 @@ from tiledialect.lowering.nest_to_gpu import memory as memory
 from tiledialect.lowering.nest_to_gpu.kernel import GpuKernel, Lowering
 
 GPU_ALIGNMENT = 16
-"""On how many bytes buffers on a GPU are aligned; arrays in a CPU's memory need not be."""
+"""Alignment of buffers on a GPU in bytes; arrays in a CPU's memory need not be aligned."""
 
 ASYNCHRONOUS = 80
-"""From which compute capability on NVIDIA's GPUs copy to local memory by themselves."""
+"""Minimum compute capability of NVIDIA's GPUs that copy to local memory asynchronously."""
 
 
 def _grid_size(kernel: GpuKernel, op: Operation) -> None:
-    """How many work-groups there are: at least one."""
+    """Number of work-groups: at least one."""
     assert isinstance(op, gpu.GridDimOp)
     value = kernel.values[op.result] = kernel.emit(op.clone())
     value.name_hint = op.result.name_hint
@@ -42,7 +42,7 @@ def _grid_size(kernel: GpuKernel, op: Operation) -> None:
 
 
 def _index(kernel: GpuKernel, op: Operation) -> None:
-    """The value of an expression."""
+    """Lower an index expression to its value."""
     assert isinstance(op, IndexOp)
     (expr,) = op.exprs_of(kernel.numbered(op), op.expr)
     kernel.exprs[op.result] = expr = kernel.indices.simplify(expr)
@@ -50,7 +50,7 @@ def _index(kernel: GpuKernel, op: Operation) -> None:
 
 
 def _constant(kernel: GpuKernel, op: Operation) -> None:
-    """A constant, which is a number in expressions if it is an index."""
+    """Lower a constant, which is a number in expressions if it is an index."""
     assert isinstance(op, arith.ConstantOp)
     number = constant_integer(op.result)
     if number is not None and isinstance(op.result.type, IndexType):
@@ -59,13 +59,13 @@ def _constant(kernel: GpuKernel, op: Operation) -> None:
 
 
 def _barrier(kernel: GpuKernel, op: Operation) -> None:
-    """A barrier, after which others have written."""
+    """Lower a barrier, after which other work-items have written."""
     kernel.forget_all()
     kernel.keep(op)
 
 
 def _nothing(kernel: GpuKernel, op: Operation) -> None:
-    """What goes with the op around it."""
+    """Lower an op that goes with the op around it: to nothing."""
 
 
 LOWERINGS: dict[type[Operation], Lowering] = {
@@ -85,14 +85,14 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     arith.ConstantOp: _constant,
     IndexOp: _index,
 }
-"""How each op of a nest is lowered; the others stay as they are."""
+"""Lowerings by type of op; other ops stay as they are."""
 
 OF_NESTS = tuple(kind for kind in LOWERINGS if kind.dialect_name() == Nest.name)
-"""The ops of which a function has one that is to be lowered."""
+"""Ops at least one of which a function to be lowered has."""
 
 
 def lower_function(kernel: GpuKernel) -> None:
-    """Put what the nest is lowered to in the place of a function's body."""
+    """Replace a function's body by its lowered nest."""
     old = kernel.function.body.block
     for op in ops_of(old, StoreOp):
         kernel.versions[op.memory] = 0
@@ -110,11 +110,11 @@ class NestToGpuPass(ModulePass):
     """Lowers nests in `gpu.func`s to `gpu`, `scf`, `memref`, `vector` and `arith`.
 
     Parallel loops become the numbers of work-groups and work-items, serial ones `scf.for`;
-    unrolled ones and vectors that are left are written out. A private buffer that is accessed at
-    written out places alone becomes values, and what two places load from the same address is
-    loaded once. Index expressions are computed in the outermost block where they can be. What is
-    loaded to be stored in an `async` buffer is copied by itself on NVIDIA's GPUs of compute
-    capability 8.0; elsewhere it is loaded and stored.
+    remaining unrolled and vector loops are unrolled. A private buffer that is accessed at unrolled
+    places alone becomes values, and two loads from the same address become one. Index expressions
+    are computed in the outermost block where they can be. Loads that feed stores to an `async`
+    buffer are asynchronous copies on NVIDIA's GPUs of compute capability 8.0; elsewhere they are
+    loads and stores.
     """
 
     name = "nest-to-gpu"

@@ -1,4 +1,4 @@
-"""Rewriting of Lift programs: a program in, a program that computes the same by other patterns out.
+"""Rewriting of Lift programs: a program in, an equal program of other patterns out.
 
 Read `rules/rule` first, then `strategies/combinators`.
 

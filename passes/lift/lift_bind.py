@@ -20,15 +20,15 @@ from tiledialect.passes.lift.strategies.derivation import parse_sizes
 class LiftBindPass(ModulePass):
     """Gives names of sizes their values, such as tile sizes that a rewrite left open.
 
-    A value that does not do, such as one that does not divide what it splits, is refused.
+    An impossible value, such as one that does not divide the size that it splits, is refused.
     """
 
     name = "lift-bind"
 
     sizes: tuple[str, ...]
-    """The values, as `n=4`; also as other sizes, `n=N / 2`."""
+    """Values, as `n=4`; also as other sizes, `n=N / 2`."""
     function: str | None = None
-    """Which function; may be left out if there is only one."""
+    """Name of the function; may be left out if there is only one."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Bind the names."""

@@ -1,4 +1,4 @@
-"""lift-lower: who does what in a program that leaves it open, by rewrite rules."""
+"""lift-lower: mapping of open patterns to work-items, by rewrite rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tiledialect.ir.ops_in import has_one_block, ops_of
 
 
 class LiftLowerPass(ModulePass):
-    """Says who does what in functions whose patterns leave it open, by rewrite rules.
+    """Maps patterns that leave open who does them to work-items, by rewrite rules.
 
     A map that computes becomes a kernel: up to three maps, each the function of the one around it,
     are shared out among all work-items by `map_glb`, and further ones are `map_seq`. Reductions are

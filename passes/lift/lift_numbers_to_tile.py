@@ -11,7 +11,7 @@ from tiledialect.ir.ops_in import has_one_block, ops_of
 
 
 class LiftNumbersToTilePass(ModulePass):
-    """Makes tensor ops of the arithmetic on numbers that functions do outside of patterns.
+    """Rewrites arithmetic on numbers outside of patterns as tensor ops.
 
     So `x * 2.0` is one op, and a function of numbers has a kernel.
     """
@@ -26,7 +26,7 @@ class LiftNumbersToTilePass(ModulePass):
 
 
 def numbers_as_tensors(function: func.FuncOp) -> None:
-    """Make tensor ops of a function's numbers outside of patterns, in place."""
+    """Rewrite a function's numbers outside of patterns as tensor ops, in place."""
     if any(isinstance(op, tensor.FromElementsOp) for op in function.body.block.ops):
         from tiledialect.passes.lift.to_tile.functions import numbers_to_tile
 

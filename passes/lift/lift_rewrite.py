@@ -22,7 +22,7 @@ from tiledialect.passes.lift.strategies.derivation import Derivation, named, par
 
 
 def recorded(function: func.FuncOp) -> list[str]:
-    """The steps that a function's attribute tells."""
+    """Steps recorded in a function's attribute."""
     steps = function.attributes.get(STEPS, ArrayAttr([]))
     assert isinstance(steps, ArrayAttr)
     return [step.data for step in steps if isinstance(step, StringAttr)]
@@ -39,16 +39,16 @@ class LiftRewritePass(PassWithFlags):
     """Applies a rewrite rule to a Lift program, at a place, or a script of such steps.
 
     `at` is an address such as `map.1/reduce`: the reduction in the function of the second map.
-    Without it, the rule is applied at the first place from the result on where it can be. What was
-    done is recorded in the function's attribute `lift.steps`.
+    Without it, the rule is applied at the first place from the result on where it can be. The steps
+    are recorded in the function's attribute `lift.steps`.
     """
 
     name = "lift-rewrite"
 
     rule: str | None = None
-    """The rule, by its name."""
+    """Name of the rule."""
     at: str | None = None
-    """Where, as an address."""
+    """Address of the place."""
     sizes: tuple[str, ...] = ()
     """Values of the rule's parameters, as `n=4`; a size that has none gets a new name."""
     everywhere: bool = False
@@ -58,7 +58,7 @@ class LiftRewritePass(PassWithFlags):
     load: str | None = None
     """A Python file that defines more rules."""
     function: str | None = None
-    """Which function; may be left out if there is only one."""
+    """Name of the function; may be left out if there is only one."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the function."""

@@ -13,12 +13,11 @@ from tiledialect.passes.lift.lift_numbers_to_tile import numbers_as_tensors
 
 
 class LiftToTilePass(ModulePass):
-    """Makes tensor ops of the patterns of functions whose sizes are known.
+    """Rewrites patterns of functions whose sizes are known as tensor ops.
 
     Layout patterns become index expressions, maps become axes, reductions that add, multiply or
-    take an extreme become contractions; other reductions, and iterations, are written out.
-    Whatever says who does what, or where results are kept, is left out. `tile-gradient` does the
-    same before it differentiates.
+    take an extreme become contractions; other reductions, and iterations, are unrolled. Annotations
+    of work-items and memories are dropped. `tile-gradient` does the same before it differentiates.
     """
 
     name = "lift-to-tile"
@@ -36,7 +35,7 @@ def has_lift_ops(function: func.FuncOp) -> bool:
 
 
 def without_patterns(function: func.FuncOp) -> None:
-    """Make tensor ops of a function's patterns, and of its numbers, in place."""
+    """Rewrite a function's patterns, and its numbers, as tensor ops, in place."""
     if has_lift_ops(function):
         # What evaluates patterns is imported where there are some: most programs have none.
         from tiledialect.passes.lift.to_tile.functions import to_tile

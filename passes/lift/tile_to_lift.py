@@ -34,10 +34,10 @@ from tiledialect.lift.values import Value, as_tensor, to_value
 
 Ranges = dict[str, Range]
 Array = tuple[Value, tuple[str, ...]]
-"""An array, and the index that each of its axes stands for."""
+"""Array, and the index that each of its axes stands for."""
 
 Combine = Callable[[Sequence[Value]], Value]
-"""Makes one value of those at a point: of the operands, then of the indices that are tested."""
+"""Function that makes one value of a point's operands, and then of the indices that are tested."""
 AGGREGATE: dict[Aggregation, Callable[[Value, Value], Value]] = {
     Aggregation.add: lift.add,
     Aggregation.mul: lift.mul,
@@ -45,14 +45,14 @@ AGGREGATE: dict[Aggregation, Callable[[Value, Value], Value]] = {
     Aggregation.min: lift.min,
 }
 OF_BOOLS = {Aggregation.max: or_, Aggregation.min: and_}
-"""The functions of bools, which are no numbers."""
+"""Functions of bools, which are no numbers."""
 PADDED = (Combination.none, Combination.mul)
 """Combinations that are 0 where an operand is 0 because it is read beyond its edges."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """An index in an expression: its coefficient and its range."""
+    """Index in an expression: its coefficient and its range."""
 
     name: str
     coefficient: int
@@ -60,26 +60,26 @@ class Term:
 
     @property
     def stride(self) -> int:
-        """How far apart neighbours are."""
+        """Distance of neighbours."""
         return abs(self.coefficient)
 
     @property
     def least(self) -> int:
-        """The least that it contributes."""
+        """Least value of the term."""
         first, last = self.range.lower, self.range.upper - 1
         return self.coefficient * (first if self.coefficient > 0 else last)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An index expression: its least value, and its terms from the largest stride on."""
+    """Index expression: its least value, and its terms from the largest stride on."""
 
     least: int
     terms: tuple[Term, ...]
 
     @staticmethod
     def of(expr: IndexExpr, ranges: Ranges) -> Axis:
-        """The expression over the indices' ranges."""
+        """Expression over the indices' ranges."""
         terms = [Term(n, int(expr.coefficient(n)), ranges[n]) for n in expr.names]
         terms.sort(key=lambda term: -term.stride)
         return Axis(int(expr.constant) + sum(t.least for t in terms), tuple(terms))
@@ -90,12 +90,12 @@ class Axis:
 
     @property
     def span(self) -> int:
-        """How many integers lie between its least and its greatest value, both included."""
+        """Number of integers from its least to its greatest value, both included."""
         return 1 + sum(t.stride * (t.range.extent - 1) for t in self.terms)
 
 
 def mapped(function: lift.Function, depth: int) -> lift.Function:
-    """The function on the elements so many axes further in."""
+    """Map the function over the elements so many axes further in."""
     return reduce(lambda f, _: lift.map(f), range(depth), function)
 
 
@@ -103,7 +103,7 @@ def mapped(function: lift.Function, depth: int) -> lift.Function:
 
 
 def over_indices(x: Value, access: Sequence[IndexExpr], ranges: Ranges) -> Array:
-    """The operand as an array with an axis for each index, padded with 0 beyond its edges."""
+    """Operand as an array with an axis for each index, padded with 0 beyond its edges."""
     if not access:
         t = tensor_type(x.ssa)
         return Value(emit(lambda: ExtractOp(x.ssa, [], t.element_type), None)), ()
@@ -118,7 +118,7 @@ def over_indices(x: Value, access: Sequence[IndexExpr], ranges: Ranges) -> Array
 
 
 def _diagonals(array: Array, ranges: Ranges) -> Array:
-    """The array with one axis for each index, where several are of the same."""
+    """Array with one axis for each index, where several are of the same."""
     x, names = array
     while twice := next((n for k, n in enumerate(names) if n in names[:k]), None):
         first = names.index(twice)
@@ -132,7 +132,7 @@ def _diagonals(array: Array, ranges: Ranges) -> Array:
 
 
 def _steps(axis: Axis, size: int) -> list[tuple[lift.Function, int]]:
-    """What makes an axis one for each index, each with how many axes further in it is done."""
+    """Functions that split an axis into one for each index, each with its depth."""
     found: list[tuple[lift.Function, int]] = []
     left, right = max(0, -axis.least), max(0, axis.least + axis.span - size)
     if left or right:
@@ -154,7 +154,7 @@ def _steps(axis: Axis, size: int) -> list[tuple[lift.Function, int]]:
 
 
 def in_order(array: Array, order: Sequence[str]) -> Array:
-    """The array with its axes in an order, by transposes of neighbours."""
+    """Reorder the axes of an array, by transposes of neighbours."""
     x, names = array[0], [*array[1]]
     for end in range(len(names) - 1, 0, -1):
         for k in range(end):
@@ -176,10 +176,10 @@ class Nest:
     combine: Combine
     aggregate: tuple[Callable[[Value, Value], Value], Any]
     as_it_is: bool = False
-    """Whether what is combined is one element alone."""
+    """Whether the combined value is one element alone."""
 
     def compute(self, arrays: Sequence[Array], indices: Sequence[str]) -> Value:
-        """The array over the indices of the output that are left, of sums over the others."""
+        """Array over the remaining indices of the output, of sums over the others."""
         if not indices:
             return self.combine([x for x, _ in arrays])
         index, *rest = indices
@@ -219,13 +219,13 @@ AGAIN = " again"
 
 @dataclass(frozen=True)
 class Test:
-    """A condition on the indices of a point: ``0 <= expr < bound``."""
+    """Condition on the indices of a point: ``0 <= expr < bound``."""
 
     expr: IndexExpr
     bound: int
 
     def holds(self, indices: dict[str, Value]) -> Value:
-        """The condition for values of the indices."""
+        """Emit the condition for values of the indices."""
         coefficients = {name: int(self.expr.coefficient(name)) for name in self.expr.names}
         terms = [indices[n] if c == 1 else indices[n] * c for n, c in coefficients.items()]
         value = reduce(add, terms)
@@ -234,25 +234,25 @@ class Test:
 
 
 def all_hold(tests: Sequence[Test], names: Sequence[str], indices: Sequence[Value]) -> Value:
-    """Whether a point is one of the contraction's."""
+    """Emit the condition that a point is one of the contraction's."""
     known = dict(zip(names, indices, strict=True))
     return reduce(lambda a, b: a & b, (test.holds(known) for test in tests))
 
 
 def numbers(extent: Range) -> Value:
-    """An index's values, one after the other."""
+    """Values of an index, one after the other."""
     return lift.generate(extent.extent, lambda i: i + extent.lower if extent.lower else i)
 
 
 def elementwise(f: Callable[..., Value], arrays: Sequence[Value], rank: int) -> Value:
-    """A function on the elements of arrays of a rank."""
+    """Function on the elements of arrays of a rank."""
     if not rank:
         return f(*arrays)
     return lift.zip(*arrays) >> lift.map(lambda t: elementwise(f, [*t], rank - 1))
 
 
 def combination(op: ContractionOp) -> Combine:
-    """What is made of the operands' elements."""
+    """Combination of the operands' elements."""
     kind = op.combination.data
     together: Callable[[Any, Any], Any] = mul if kind in PRODUCTS else add
     compared, count = COMPARED.get(kind, 0), len(op.inputs)
@@ -270,12 +270,12 @@ def combination(op: ContractionOp) -> Combine:
 
 
 def refuse(op: ContractionOp, why: str) -> TileError:
-    """Why a contraction cannot be expressed as patterns."""
+    """Error that a contraction cannot be expressed as patterns."""
     return TileError.at(op, f"{name_of(op.result)} cannot be expressed as patterns: {why}")
 
 
 def to_lift(op: ContractionOp) -> Value:
-    """The contraction as patterns, where the implicit builder stands."""
+    """Express a contraction as patterns, where the implicit builder stands."""
     ranges, tests = _ranges(op), list[Test]()
     axes = _outputs(op, ranges, tests)
     # An axis of one element that no index numbers has an index of its own.
@@ -327,14 +327,14 @@ def to_lift(op: ContractionOp) -> Value:
 
 
 def _is_masked(op: ContractionOp, tests: Sequence[Test], axes: Sequence[Axis]) -> bool:
-    """Whether elements without points are not what is aggregated there, which is neutral."""
+    """Whether elements without points differ from the aggregate there, which is neutral."""
     if op.default is not None:
         return bool(tests) or not _covers(op, axes)
     return bool(tests) and op.aggregation.data not in (Aggregation.add, Aggregation.assign)
 
 
 def _default(op: ContractionOp, ranges: Ranges) -> Value:
-    """The elements of the default; a number where there is one."""
+    """Elements of the default; a number where there is one."""
     assert op.default is not None
     t, default = tensor_type(op.result).element_type, Value(op.default)
     default = default if tensor_type(op.default).element_type == t else lift.cast(default, t)
@@ -342,7 +342,7 @@ def _default(op: ContractionOp, ranges: Ranges) -> Value:
 
 
 def _operands(op: ContractionOp, ranges: Ranges) -> list[Array]:
-    """The operands over the indices, in the types in which they are combined."""
+    """Operands over the indices, in the types in which they are combined."""
     t, values = tensor_type(op.result).element_type, list(op.inputs)
     compared = COMPARED.get(op.combination.data, 0)
     types = [compared_type(op.combination.data, values)] * compared if compared else []
@@ -361,7 +361,7 @@ def _operands(op: ContractionOp, ranges: Ranges) -> list[Array]:
 def _laid_out(
     op: ContractionOp, x: Value, axes: Sequence[Axis], named: Sequence[Sequence[str]]
 ) -> Value:
-    """What is computed over the indices, over the axes of the output."""
+    """Lay out an array over the indices over the axes of the output."""
     for k, (axis, names) in enumerate(zip(axes, named, strict=True)):
         for _ in names[1:]:
             x = x >> mapped(lift.join, k)
@@ -379,7 +379,7 @@ def _covers(op: ContractionOp, axes: Sequence[Axis]) -> bool:
 
 
 def _outputs(op: ContractionOp, ranges: Ranges, tests: list[Test]) -> list[Axis]:
-    """The axes of the output, all of whose elements have a place.
+    """Axes of the output, all of whose elements have a place.
 
     An index that stands for two axes becomes two, which are tested to be equal; elements that are
     left out between two have an index of their own, which is tested to be 0.
@@ -411,7 +411,7 @@ def _outputs(op: ContractionOp, ranges: Ranges, tests: list[Test]) -> list[Axis]
 
 
 def _fitted(x: Value, axis: Axis, size: int, depth: int) -> Value:
-    """What is computed of an axis, with 0 where nothing is, and without what is outside."""
+    """Extend and cut an array along an axis of the output, with 0 at elements without points."""
     below, above = max(0, -axis.least), max(0, axis.least + axis.span - size)
     if below or above:
         x = x >> mapped(lift.slice(below, axis.span - above), depth)
@@ -430,7 +430,7 @@ def _ranges(op: ContractionOp) -> Ranges:
 
 
 def _add_tests(op: ContractionOp, ranges: Ranges, tests: list[Test]) -> None:
-    """Add the conditions of a point's being one that the ranges do not imply."""
+    """Add the conditions of a point that the ranges do not imply."""
     for constraint in op.constraints:
         expr, bound = constraint.data.expr, int(constraint.data.bound.constant)
         if not Axis.of(expr, ranges).within(bound):
@@ -454,13 +454,14 @@ class TileToLiftPass(ModulePass):
     ranges and integer coefficients, as `tile-bounds`, `tile-reduce` and `tile-defract` make them.
     Constraints that its ranges do not imply are tested at each point. Beyond its edges an operand
     of a sum is 0, so that a point that Tile leaves out adds a product with 0: it is the same for
-    finite elements. What patterns do not express stays as it is; named, it is an error.
+    finite elements. Contractions that patterns do not express stay as they are; named, they are an
+    error.
     """
 
     name = "tile-to-lift"
 
     tensors: tuple[str, ...] = ()
-    """Which contractions, by the names of their results; all, if left out."""
+    """Names of the contractions' results; all, if left out."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Express every contraction that can be."""

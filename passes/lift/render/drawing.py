@@ -1,7 +1,7 @@
 """Expression graphs of Lift programs as SVG, and the steps of a derivation side by side.
 
-As in the slides: a box for each application, above what it is applied to, with what its function
-does in a frame inside.
+As in the slides: a box for each application, above its operands, with the body of its function in a
+frame inside.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tiledialect.passes.lift.strategies.derivation import Derivation
 
 
 def graph(function: func.FuncOp) -> Graph:
-    """The expression graph of a function."""
+    """Expression graph of a function."""
     return _graph(function.body.block, reachable(function))
 
 
@@ -47,7 +47,7 @@ def _graph(block: Block, live: dict[Operation, None]) -> Graph:
 
 
 def _operands(op: Operation, block: Block) -> Iterator[SSAValue]:
-    """The values of the block that an op uses, those in its functions included."""
+    """Values of the block that an op uses, those in its functions included."""
     for inner in op.walk():
         for value in inner.operands:
             owner = value.owner
@@ -82,7 +82,7 @@ def _signature(node: Node) -> tuple[str, ...]:
 
 
 def to_svg(derivation: Derivation) -> str:
-    """The derivation as a drawing: for each step the graph before and after, what changed coloured.
+    """Draw the derivation: for each step the graph before and after, changes coloured.
 
     A derivation without steps is the graph of its program.
     """

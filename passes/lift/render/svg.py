@@ -9,7 +9,7 @@ from html import escape
 from typing_extensions import override
 
 CHARACTER, LINE, PADDING, GAP = 7.2, 18.0, 7.0, 16.0
-"""The width of a character, the height of a line, and spaces, in pixels."""
+"""Width of a character, height of a line, and spaces, in pixels."""
 
 STYLE = """
     text { font: 12px monospace; fill: #222; text-anchor: middle }
@@ -25,7 +25,7 @@ STYLE = """
 
 @dataclass
 class Node:
-    """A box, with those of a function inside, at a place relative to what it is in."""
+    """Box, with the boxes of a function inside, at a place relative to the one around it."""
 
     label: str
     kind: str = ""
@@ -36,13 +36,13 @@ class Node:
 
     @property
     def width(self) -> float:
-        """In pixels."""
+        """Width in pixels."""
         text = len(self.label) * CHARACTER + 2 * PADDING
         return max(text, self.inside.width + 2 * PADDING if self.inside else 0)
 
     @property
     def height(self) -> float:
-        """In pixels."""
+        """Height in pixels."""
         return LINE + PADDING + (self.inside.height + PADDING if self.inside else 0)
 
 
@@ -61,7 +61,7 @@ class Graph:
             y += max(node.height for node in row) + 1.4 * GAP
 
     def lefts(self, row: Sequence[Node]) -> Iterator[float]:
-        """Where each box of a row begins: a row is in the middle."""
+        """Left ends of the boxes of each row: a row is in the middle."""
         x = (self.width - _across(row)) / 2
         for node in row:
             yield x
@@ -69,12 +69,12 @@ class Graph:
 
     @property
     def width(self) -> float:
-        """In pixels."""
+        """Width in pixels."""
         return max(map(_across, self.rows), default=0)
 
     @property
     def height(self) -> float:
-        """In pixels."""
+        """Height in pixels."""
         return sum(max(n.height for n in row) + 1.4 * GAP for row in self.rows) - 1.4 * GAP
 
     def nodes(self) -> Iterator[Node]:
@@ -91,18 +91,18 @@ class Table(Graph):
 
     @property
     def columns(self) -> list[float]:
-        """The width of each column."""
+        """Width of each column."""
         return [max(node.width for node in column) for column in zip(*self.rows, strict=True)]
 
     @property
     @override
     def width(self) -> float:
-        """In pixels."""
+        """Width in pixels."""
         return sum(self.columns) + GAP * (len(self.columns) - 1)
 
     @override
     def lefts(self, row: Sequence[Node]) -> Iterator[float]:
-        """Where each box of a row begins: it is in the middle of its column."""
+        """Left ends of the boxes of each row: each is in the middle of its column."""
         x = 0.0
         for node, column in zip(row, self.columns, strict=True):
             yield x + (column - node.width) / 2
@@ -114,7 +114,7 @@ def _across(row: Sequence[Node]) -> float:
 
 
 def page(parts: Sequence[tuple[str, Sequence[Graph]]]) -> str:
-    """A drawing of graphs side by side, below a title."""
+    """Drawing of graphs side by side, below a title."""
     body: list[str] = []
     width, y = 0.0, GAP
     for title, graphs in parts:

@@ -1,4 +1,4 @@
-"""What `tile-opt -t` prints of Lift programs besides MLIR: graphs, rules that apply, steps."""
+"""Targets of `tile-opt -t` for Lift programs: graphs, rules that apply, steps."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def _replayed(
 
 @dataclass(frozen=True)
 class LiftGraphTarget(Target):
-    """The expression graph of a Lift program, or those of each step of a script, as SVG."""
+    """Expression graph of a Lift program, or those of each step of a script, as SVG."""
 
     name = "lift-graph"
 
     function: str | None = None
-    """Which function; may be left out if there is only one."""
+    """Name of the function; may be left out if there is only one."""
     script: str | None = None
-    """A file of steps, as for `lift-rewrite`: each is drawn before and after."""
+    """File of steps, as for `lift-rewrite`: each is drawn before and after."""
     load: str | None = None
-    """A Python file that defines more rules."""
+    """Python file that defines more rules."""
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Draw the function."""
@@ -61,11 +61,11 @@ class LiftDerivationTarget(Target):
     name = "lift-derivation"
 
     script: str
-    """A file of steps, as for `lift-rewrite`."""
+    """File of steps, as for `lift-rewrite`."""
     load: str | None = None
-    """A Python file that defines more rules."""
+    """Python file that defines more rules."""
     function: str | None = None
-    """Which function; may be left out if there is only one."""
+    """Name of the function; may be left out if there is only one."""
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Print the programs."""
@@ -74,14 +74,14 @@ class LiftDerivationTarget(Target):
 
 @dataclass(frozen=True)
 class LiftRulesTarget(Target):
-    """The rewrite rules that apply to a Lift program, each with its place."""
+    """Rewrite rules that apply to a Lift program, each with its place."""
 
     name = "lift-rules"
 
     function: str | None = None
-    """Which function; all, if left out."""
+    """Name of the function; all, if left out."""
     load: str | None = None
-    """A Python file that defines more rules."""
+    """Python file that defines more rules."""
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """List the rules."""
@@ -93,12 +93,12 @@ class LiftRulesTarget(Target):
 
 @dataclass(frozen=True)
 class LiftStepsTarget(Target):
-    """The steps by which `lift-rewrite` made a Lift program, for its option `script`."""
+    """Steps by which `lift-rewrite` made a Lift program, for its option `script`."""
 
     name = "lift-steps"
 
     function: str | None = None
-    """Which function; may be left out if there is only one."""
+    """Name of the function; may be left out if there is only one."""
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """List the steps."""

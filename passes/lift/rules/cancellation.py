@@ -1,4 +1,4 @@
-"""Cancellation and identity: what does nothing goes away, or comes."""
+"""Cancellation and identity: patterns without effect, removed or added."""
 
 # pyright: reportUnknownLambdaType=false
 
@@ -220,7 +220,7 @@ def zip_flatten(xs: Sequence[Value], m: Like, f: Captured) -> Value:
 
 
 def _zipped(arrays: Sequence[SSAValue], m: Like, function: Callable[[list[Value]], Value]) -> Value:
-    """The map of a function of a list of values over the arrays."""
+    """Map of a function of a list of values over the arrays."""
     if len(arrays) == 1:
         return Value(arrays[0]) >> m(lambda e: function([e]))
     return lift.zip(*map(Value, arrays)) >> m(lambda t: function(list(t)))

@@ -1,4 +1,4 @@
-"""Functions taken out of a program, to be put elsewhere."""
+"""Functions captured in a program, to be emitted elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tiledialect.passes.lift.rules.refusal import NotApplicable, require
 
 
 class Captured(Function):
-    """What computes ``result`` from ``arguments`` inside of the op ``home``.
+    """Computation of ``result`` from ``arguments`` inside of the op ``home``.
 
     Applied like any function, it writes its ops again, those of all regions of ``home`` that it
     needs. A value that is there in the program is a function without arguments.
@@ -38,12 +38,12 @@ class Captured(Function):
         self.result = result
 
     def over(self, *outer: Value) -> Captured:
-        """The function with values that it uses as its first arguments."""
+        """Turn values that the function uses into its first arguments."""
         arguments = (*(v.ssa for v in outer), *self.arguments)
         return Captured(self.home, arguments, self.result)
 
     def of(self, argument: Value) -> Captured:
-        """The function of ``argument`` alone that gives the same result."""
+        """Function of ``argument`` alone that gives the same result."""
         return Captured(self.home, [argument.ssa], self.result)
 
     def uses(self, value: Value) -> bool:
@@ -52,7 +52,7 @@ class Captured(Function):
 
     @cached_property
     def ops(self) -> tuple[Operation, ...]:
-        """The ops that are needed, in order; those in their regions left out."""
+        """Needed ops, in order; those in their regions left out."""
         found: set[Operation] = set()
         pending = [self.result]
         while pending:
@@ -88,7 +88,7 @@ class Captured(Function):
 
 
 def copy(ops: Sequence[Operation], values: dict[SSAValue, SSAValue]) -> None:
-    """Write ops again, with their values replaced, where the implicit builder stands.
+    """Clone ops, with their values replaced, where the implicit builder stands.
 
     A component of a tuple that is made there is that component itself.
     """

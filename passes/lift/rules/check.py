@@ -1,4 +1,4 @@
-"""Trying rules on programs at random: whether what a program means stays."""
+"""Tests of rules on random programs: the meaning of a program must stay."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from tiledialect.passes.specialize.tile_specialize import specialize
 from tiledialect.passes.specialize.tile_widen import TileWidenPass
 
 ATTEMPTS = 60
-"""Programs that are made for each that is wanted: not all match, nor meet the conditions."""
+"""Programs that are made for each requested one: not all match, nor meet the conditions."""
 
 TOLERANCE = 1e-4
-"""Relative: a rule may add in another order, and small integers in f32 are nearly exact."""
+"""Relative tolerance: a rule may add in another order; small integers are nearly exact in f32."""
 
 MORE = 10
-"""Programs that are looked at after the first that is changed, for a shorter one."""
+"""Programs that are examined after the first that is changed, for a shorter one."""
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 
 
 @dataclass(frozen=True)
 class Change:
-    """A program whose meaning a rule changed."""
+    """Program whose meaning a rule changed."""
 
     before: Derivation
     after: Derivation
@@ -48,7 +48,7 @@ class Change:
 
     @property
     def text(self) -> str:
-        """The programs, and what they give."""
+        """Programs before and after, and their results."""
         inputs = ", ".join(f"{a.tolist()}" for a in self.inputs)
         return (
             f"{self.after.steps[-1]} changes what a program means: {self.why}, for the inputs "
@@ -60,7 +60,7 @@ class Change:
 def check(
     rule: Named, *, trials: int = 100, seed: int = 0, programs: Sequence[Program | ModuleOp] = ()
 ) -> int:
-    """Try a rule on programs at random; how many it was applied to.
+    """Try a rule on random programs; return the number of its applications.
 
     The results before and after are compared by the reference semantics, for small integers as
     inputs. ``programs`` are tried, too, with small sizes for the names that they leave open.
@@ -109,7 +109,7 @@ def _candidates(
 
 
 def _tried(rule: Named, before: Derivation, random: Random) -> Change | bool:
-    """The change of meaning by a rule; True if there is none, False if it does not apply."""
+    """Change of meaning by a rule; True if there is none, False if the rule does not apply."""
     matching = [a for a, op in places(before.function).items() if _matches(rule, op.results[0])]
     if not matching:
         return False

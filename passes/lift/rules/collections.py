@@ -34,7 +34,7 @@ _MODULES = (fusion, split_join, interchange, cancellation, reordering, stencil, 
 RULES: Mapping[str, Named] = MappingProxyType(
     {name: rule for module in _MODULES for name, rule in _rules_in(vars(module)).items()}
 )
-"""The rules of this package by their names."""
+"""Rules of this package by their names."""
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     module.__name__.rpartition(".")[2]: tuple(
@@ -44,22 +44,22 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     )
     for module in _MODULES
 }
-"""The names of the rules of each family."""
+"""Names of the rules of each family."""
 
 
 GROUP = "tiledialect.rules"
-"""The group of entry points by which a package registers modules that define rules."""
+"""Group of entry points by which a package registers modules that define rules."""
 
 
 def rules_with(path: str | None = None) -> Mapping[str, Named]:
-    """The rules of installed packages, of this one, and those that a user's file defines."""
+    """Rules of installed packages, of this one, and of a user's file."""
     loaded = {} if path is None else load_rules(path)
     return {**installed_rules(), **RULES, **loaded}
 
 
 @caches.PACKAGE
 def installed_rules() -> Mapping[str, Named]:
-    """The rules of the modules that installed packages register."""
+    """Rules of the modules that installed packages register."""
     found: dict[str, Named] = {}
     for entry in entry_points(group=GROUP):
         try:
@@ -71,7 +71,7 @@ def installed_rules() -> Mapping[str, Named]:
 
 
 def load_rules(path: str) -> dict[str, Named]:
-    """The rules that a Python file defines, by their names.
+    """Load the rules that a Python file defines, by their names.
 
     Example:
     ```python

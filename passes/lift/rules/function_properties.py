@@ -1,4 +1,4 @@
-"""What rules ask of functions: where they can be cut, whether they commute; and on vectors."""
+"""Properties of functions for rules: places to cut, commutativity, forms on vectors."""
 
 # pyright: reportUnknownLambdaType=false
 
@@ -23,18 +23,18 @@ from tiledialect.passes.lift.rules.refusal import NotApplicable, require
 
 
 def depends(value: SSAValue, f: Captured) -> bool:
-    """Whether a value in a function is made of an argument of it."""
+    """Whether a value in a function depends on an argument of it."""
     made = Captured(f.home, (), value)
     return any(made.uses(Value(a)) for a in f.arguments)
 
 
 def ingredients(op: Operation, f: Captured) -> list[SSAValue]:
-    """The values that an op in a function uses and that are made of the function's arguments."""
+    """Operands of an op in a function that depend on the function's arguments."""
     return [v for v in dict.fromkeys(outer_operands(op)) if depends(v, f)]
 
 
 def cut(f: Captured, last: int) -> tuple[Captured, Captured]:
-    """A function as one, and the ``last`` ops that follow it; those may take the argument, too."""
+    """Cut a function into one and the ``last`` ops, which may take the argument, too."""
     value = f.result
     for k in range(last):
         op = value.owner
@@ -85,7 +85,7 @@ def alike(f: Captured, g: Captured) -> bool:
 
 
 def on_vectors(f: Captured, width: int) -> lift.Function:
-    """The function of numbers, done to the lanes of vectors by the ops on vectors."""
+    """Function of numbers, applied to the lanes of vectors by the ops on vectors."""
 
     def apply(*args: Value) -> Value:
         values = {a: v.ssa for a, v in zip(f.arguments, args, strict=True)}
@@ -121,18 +121,18 @@ def _as_vector(value: SSAValue, values: dict[SSAValue, SSAValue], width: int) ->
 
 
 def vector_of(t: Attribute, width: int) -> VectorType[Attribute]:
-    """The type of so many numbers."""
+    """Type of so many numbers."""
     require(is_number(t) and not isinstance(t, IndexType), f"there are no vectors of {t}")
     return VectorType(t, [width])
 
 
 def indexed(pattern: Callable[..., lift.Function], index: IndexMap) -> lift.Function:
-    """``lift.gather`` or ``lift.scatter`` with a map that is there already."""
+    """Build ``lift.gather`` or ``lift.scatter`` with an existing map."""
     return pattern(lambda i: index.expr.substitute({index.variable: i}))
 
 
 def inner_size(x: Value) -> Size:
-    """The size of the arrays of an array of arrays."""
+    """Size of the arrays of an array of arrays."""
     sizes = sizes_of(x.array_type("join"))
     require(len(sizes) > 1, f"{describe(x.ssa)} is no array of arrays")
     return sizes[1]

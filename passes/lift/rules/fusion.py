@@ -65,7 +65,7 @@ def map_fission_with_zip(xs: Sequence[Value], m: Like, f: Captured) -> Value:
 
 
 def _computed_component(f: Captured) -> tuple[int, GetOp, LiftOp]:
-    """A component of the tuple that a function takes, and the op that makes something of it."""
+    """Component of the tuple that a function takes, and the op that uses it."""
     for op in f.ops:
         made = ingredients(op, f)
         get = made[0].owner if len(made) == 1 else None

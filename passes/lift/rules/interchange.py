@@ -83,7 +83,7 @@ def map_map_transpose_zip_inside(x: Value, xs: Sequence[Captured], f: Captured) 
 def map_reduce_interchange(x: Value, r: Like, f: Captured, e: Captured, a: Value) -> Value:
     """`map(reduce(f, e)) = transpose >> reduce((s, y) ⇒ zip(s, y) >> map(f), [e, …])`.
 
-    What the reduction starts from may depend on the outer element.
+    The initial value of the reduction may depend on the outer element.
     """
     fixed = not e.uses(a)
     initial = lift.generate(x.size, lambda i: e()) if fixed else x >> lift.map(e.of(a))
@@ -152,7 +152,7 @@ def map_zip_reduce_interchange(
     """`x >> map(a ⇒ zip(a, y) >> reduce(f, e))` as a reduction of arrays.
 
     It is `zip(x >> transpose, y) >> reduce((s, (c, q)) ⇒ zip(s, c) >> map((s, p) ⇒ f(s, (p, q))),
-    [e, …])`. What the reduction starts from may depend on `a`.
+    [e, …])`. The initial value of the reduction may depend on `a`.
     """
     inner = [k for k, g in enumerate(xs) if g.uses(a)]
     require(len(inner) == 1, "not one array of the zip is made of the outer element")

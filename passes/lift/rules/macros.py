@@ -1,4 +1,4 @@
-"""Macro rules: what is done by several rules at the places that each leads to."""
+"""Macro rules: compositions of several rules at the places that each leads to."""
 
 from __future__ import annotations
 
@@ -72,19 +72,19 @@ FUSIONS = (map_fusion, map_fusion_with_zip, reduce_map_fusion, reduce_seq_map_fu
 
 
 def at_least_once(strategy: Strategy) -> Strategy:
-    """The strategy everywhere, but refused where it applies nowhere."""
+    """Apply the strategy everywhere, but refuse where it applies nowhere."""
     return sequence(top_down(strategy), everywhere(strategy))
 
 
 @macro
 def simplify() -> Strategy:
-    """What cancels out goes, everywhere."""
+    """Cancel identities everywhere."""
     return at_least_once(choice(*CANCELLATIONS))
 
 
 @macro
 def fuse() -> Strategy:
-    """Maps and reductions are fused, everywhere."""
+    """Fuse maps and reductions everywhere."""
     return at_least_once(choice(*CANCELLATIONS, *FUSIONS))
 
 
@@ -149,7 +149,7 @@ def interchange() -> Strategy:
 def reduce_outermost() -> Strategy:
     """`map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))` as a reduction of matrices.
 
-    Each step adds what one column of both makes to all elements: register blocking in two
+    Each step adds the products of one column of both to all elements: register blocking in two
     dimensions, where the matrix is private. By `map_zip_reduce_interchange`, twice.
     """
     return sequence(in_function(map_zip_reduce_interchange), map_zip_reduce_interchange)
@@ -209,7 +209,7 @@ def tile_matrix_product(*, m: Size, n: Size, k: Size) -> Strategy:
 def reduce_in_parts(*, n: Size) -> Strategy:
     """`reduce(f, e) = split(n) >> map(reduce_seq(f, e)) >> reduce_seq(f, e)`; `n` divides the size.
 
-    By `partial_reduce` and `reduce_seq`, with what is before it fused.
+    By `partial_reduce` and `reduce_seq`, with the producer fused.
     """
     parts = at_input(in_function(sequence(reduce_seq, attempt(repeat(reduce_seq_map_fusion)))))
     return sequence(partial_reduce(n=n), parts, reduce_seq)

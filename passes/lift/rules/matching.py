@@ -1,4 +1,4 @@
-"""Compositions of patterns with names in the places that are open, and where they match."""
+"""Compositions of patterns with names in open places, and their matches."""
 
 # pyright: reportUnknownLambdaType=false
 
@@ -19,20 +19,20 @@ from tiledialect.passes.lift.rules.captured_functions import Captured
 from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable
 
 Found = dict[str, Any]
-"""The sizes, functions and values that names stand for."""
+"""Sizes, functions and values that names stand for."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a pattern: in the function of an op, or, without it, in the open."""
+    """Place of a pattern: in the function of an op, or, without it, in the open."""
 
     home: Operation | None = None
-    """The outermost op whose function it is."""
+    """Outermost op whose function it is."""
     block: Block | None = None
-    """The function."""
+    """Function around the place."""
 
     def value(self, value: SSAValue) -> Any:
-        """A value as rules see it."""
+        """Value as seen by rules."""
         return Value(value) if self.home is None else Captured(self.home, (), value)
 
     def component(self, value: SSAValue) -> Any:
@@ -48,20 +48,20 @@ class Stage:
 
     kinds: tuple[type[Operation], ...]
     input: str | None = "input"
-    """The operand that is the array that is handed along; None if several are."""
+    """Operand that is the array that is handed along; None if several are."""
     parameters: tuple[tuple[str, str | int], ...] = ()
-    """Properties, with the name or number that each is."""
+    """Properties, each with its name or number."""
     operands: tuple[tuple[str, str], ...] = ()
-    """Other operands, with the name of each."""
+    """Other operands, each with its name."""
     function: str | Chain | None = None
     argument: str | None = None
-    """The name of the function's argument."""
+    """Name of the function's argument."""
     arrays: str = "xs"
-    """The name of the inputs, where there are several."""
+    """Name of the inputs, where there are several."""
     label: str = ""
-    """The name of the op, if it may be of many kinds."""
+    """Name of the op, if it may be of many kinds."""
     constructor: str | None = None
-    """The name of what makes ops of the same kind: of an op with a function, or of one with none"""
+    """Name of the constructor of ops of the same kind, with a function or with none."""
 
     def __rshift__(self, after: Stage | Chain) -> Chain:
         return Chain((self,)) >> after
@@ -74,7 +74,7 @@ class Stage:
         return f"{text}({', '.join(inner)})" if inner else text
 
     def match(self, value: SSAValue, found: Found, place: Place) -> SSAValue | None:
-        """Match the op that gives ``value``; its input, unless it has several."""
+        """Match the op that gives ``value``; return its input, unless it has several."""
         op = value.owner
         if not isinstance(op, self.kinds) or not isinstance(op, LiftOp):
             what = _pattern(type(op)) if isinstance(op, Operation) else "an input"
@@ -105,7 +105,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Named:
-    """What a name stands for in a composition inside of a function."""
+    """Meaning of a name in a composition inside of a function."""
 
     name: str
 
@@ -124,7 +124,7 @@ class Fun(Named):
 
 
 class Outside(Named):
-    """Any value that is not made of the function's argument; a composition begins with it.
+    """Any value that does not depend on the function's argument; a composition begins with it.
 
     Example: ``p.map(p.value("y") >> p.map("f"))``
     """
@@ -144,7 +144,7 @@ class Chain:
         return " >> ".join(str(stage) for stage in self.stages)
 
     def match(self, value: SSAValue) -> Found:
-        """The meanings of the names in what makes ``value``; ``x`` is the input."""
+        """Meanings of the names in a match of ``value``; ``x`` is the input."""
         found: Found = {}
         rest = match_backwards(self.stages, value, found, Place())
         if rest is not None:
@@ -152,7 +152,7 @@ class Chain:
         return found
 
     def match_function(self, value: SSAValue, found: Found, place: Place) -> None:
-        """Match what a function gives: the composition begins with its argument."""
+        """Match the result of a function: the composition begins with its argument."""
         assert place.block is not None and place.home is not None
         free = next((k for k, s in enumerate(self.stages) if isinstance(s, Fun)), None)
         if free is None:
@@ -171,7 +171,7 @@ class Chain:
 def match_backwards(
     stages: Sequence[Stage | Named], value: SSAValue, found: Found, place: Place
 ) -> SSAValue | None:
-    """Match the op that gives a value, and those before it; the input, unless it has several."""
+    """Match the op that gives a value, and those before it; return the input, if it has one."""
     rest: SSAValue | None = value
     for stage in reversed(stages):
         assert rest is not None
@@ -218,13 +218,13 @@ def _parameter(attribute: Any) -> Any:
 
 @dataclass(frozen=True)
 class Like:
-    """Makes ops of the kind and with the properties of one in the program."""
+    """Constructor of ops of the kind and with the properties of one in the program."""
 
     kind: type[LiftOp]
     properties: tuple[tuple[str, Any], ...]
 
     def __call__(self, *operands: Any) -> Any:
-        """The op on values; or, given a function, what applies an op with it to a value."""
+        """Apply the op to values; or, given a function, return the application of an op with it."""
         from tiledialect.lift.functions import Function
         from tiledialect.lift.patterns import with_body
 
@@ -243,7 +243,7 @@ class Like:
 
 
 def like(op: LiftOp) -> Like:
-    """The constructor of ops of the kind of ``op``."""
+    """Constructor of ops of the kind of ``op``."""
     return Like(type(op), tuple(op.properties.items()))
 
 
@@ -259,7 +259,7 @@ class Anything(Chain):
     array: bool = True
 
     def match(self, value: SSAValue) -> Found:
-        """The value itself."""
+        """Match the value itself."""
         is_array = isinstance(value.type, TensorType) and value.type.get_num_dims() > 0
         if self.array and not is_array:
             raise Mismatch("there is no array")
@@ -270,12 +270,12 @@ class Anything(Chain):
 
 
 def matches(pattern: Stage | Chain, value: SSAValue) -> bool:
-    """Whether a pattern is what makes a value."""
+    """Whether a pattern matches the op that makes a value."""
     return found_in(Value(value), pattern) is not None
 
 
 def found_in(value: Value, pattern: Stage | Chain) -> Found | None:
-    """The meanings of the names of a pattern in what makes a value, if it matches."""
+    """Meanings of a pattern's names in a match of a value, if there is one."""
     chain = pattern if isinstance(pattern, Chain) else Chain((pattern,))
     try:
         return chain.match(value.ssa)

@@ -1,4 +1,4 @@
-"""Names of sizes that a program leaves open, and those that are defined by them."""
+"""Names of sizes that a program leaves open, and names defined by them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tiledialect.passes.lift.rules.refusal import require
 
 
 def size_names(op: Operation) -> frozenset[str]:
-    """The names of sizes in what an op says."""
+    """Names of sizes in the attributes and types of an op."""
     arguments = [a for region in op.regions for block in region.blocks for a in block.args]
     types = [v.type for v in (*op.results, *arguments)]
     found = frozenset(name for t in types for name in names_in(t))
@@ -29,13 +29,13 @@ def size_names(op: Operation) -> frozenset[str]:
 
 
 def open_sizes(function: func.FuncOp) -> frozenset[str]:
-    """The names of sizes in a function, and those that they define."""
+    """Names of sizes in a function, and the names that they define."""
     own = frozenset(name for op in function.walk() for name in size_names(op))
     return own | {name for name, size in defined_sizes(function).items() if size.names <= own}
 
 
 def defined_sizes(function: func.FuncOp) -> dict[str, Size]:
-    """The sizes that have a name of their own."""
+    """Sizes that have a name of their own."""
     found = function.attributes.get(DEFINED_SIZES)
     entries = found.data if isinstance(found, DictionaryAttr) else {}
     return {name: size.data for name, size in entries.items() if isinstance(size, SizeAttr)}
@@ -51,7 +51,7 @@ def define_sizes(function: func.FuncOp, sizes: Mapping[str, Size]) -> None:
 
 
 def bind_named(function: func.FuncOp, values: Mapping[str, Size | int]) -> None:
-    """Give names of sizes their values, and to names that define what is given theirs.
+    """Give names of sizes their values, and with them the names that they define.
 
     Raises a TileError if the function has no such name, or the values contradict one another.
     """
@@ -89,7 +89,7 @@ def definitions() -> Generator[dict[str, Size]]:
 
 
 def define(name: Size, size: Size, otherwise: str) -> None:
-    """State that a parameter is a size: by definition if it is a name that nothing else has."""
+    """State that a parameter is a size: by definition if it is a name of no other size."""
     if name.name is not None and name != size:
         _definitions.get()[name.name] = size
     else:

@@ -1,4 +1,4 @@
-"""OpenCL: who does what, in which memory, and by vector instructions."""
+"""OpenCL: mapping to work-items, memories and vector instructions."""
 
 # pyright: reportUnknownLambdaType=false
 
@@ -175,14 +175,14 @@ def _not_kept(here: Operation) -> None:
 
 @rule(p.whatever)
 def to_global(x: Value, here: Operation) -> Value:
-    """`f = to_global(f)`: what a pattern gives is kept in global memory."""
+    """`f = to_global(f)`: the result of a pattern is kept in global memory."""
     _not_kept(here)
     return lift.to_global(x)
 
 
 @rule(p.whatever)
 def to_local(x: Value, here: Operation) -> Value:
-    """`f = to_local(f)` inside of `map_wrg`: what a pattern gives is kept in local memory."""
+    """`f = to_local(f)` inside of `map_wrg`: the result of a pattern is kept in local memory."""
     _not_kept(here)
     _is_in(here, maps.MapWrgOp)
     return lift.to_local(x)
@@ -190,7 +190,7 @@ def to_local(x: Value, here: Operation) -> Value:
 
 @rule(p.whatever)
 def to_private(x: Value, here: Operation) -> Value:
-    """`f = to_private(f)` for one work-item: what a pattern gives is kept in private memory."""
+    """`f = to_private(f)` for one work-item: the result of a pattern is kept in private memory."""
     _not_kept(here)
     inside = any(
         isinstance(o, maps.MapGlbOp | maps.MapLclOp | maps.MapLaneOp) for o in ancestors(here)
@@ -206,7 +206,7 @@ def to_private(x: Value, here: Operation) -> Value:
 
 
 def vector_width(value: SSAValue) -> int:
-    """How many lanes a vector has, or those that an array holds."""
+    """Number of lanes of a vector, or of those that an array holds."""
     t = value.type.element_type if isinstance(value.type, TensorType) else value.type
     require(isinstance(t, VectorType), f"{describe(value)} holds no vectors")
     assert isinstance(t, VectorType)
@@ -236,7 +236,7 @@ def vectorize_function(x: Value, f: Captured) -> Value:
 
 @rule(p.reduce("f", "e"))
 def vectorize_reduce(x: Value, f: Captured, e: Value, *, w: int = 4) -> Value:
-    """`reduce(f, e)` as one of vectors of `w`, and one of the numbers in what that gives.
+    """`reduce(f, e)` as one of vectors of `w`, and one of the numbers in its result.
 
     `as_vector(w) >> split(n / w) >> map(reduce(f of vectors)) >> as_scalar >> reduce(f, e)`; `w`
     divides the size `n`, and `f` is commutative.

@@ -1,7 +1,7 @@
-"""The patterns of rules, which compose to what rules look for, with names in open places.
+"""Patterns of rules: compositions that rules match, with names in open places.
 
-They are written as programs are, `p.slide("n", "s") >> p.map("f")`, with a text for what a rule
-gives a name: a size, a function, or a value.
+They are written as programs are, `p.slide("n", "s") >> p.map("f")`, with a text for each part that
+a rule names: a size, a function, or a value.
 """
 
 from __future__ import annotations

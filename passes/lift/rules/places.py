@@ -1,8 +1,8 @@
 """Addresses of the patterns in a function.
 
-`map.1/reduce` is the reduction in the function of the second map: for each region, what its pattern
-is called, and its number among those that are called so there, from 0, which may be left out.
-What contributes nothing to the result has no address.
+`map.1/reduce` is the reduction in the function of the second map: for each region, the name of its
+pattern, and its number among those of that name there, from 0, which may be left out. Ops that
+contribute nothing to the result have no address.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tiledialect.passes.lift.rules.refusal import NotApplicable
 
 
 def children(op: Operation) -> Iterator[SSAValue]:
-    """What an op's result is made of: what its functions give, and its operands."""
+    """Values that an op's result depends on: its functions' results, and its operands."""
     for region in op.regions:
         for block in region.blocks:
             if block.last_op is not None:
@@ -27,7 +27,7 @@ def children(op: Operation) -> Iterator[SSAValue]:
 
 
 def reachable(function: func.FuncOp) -> dict[Operation, None]:
-    """All ops that the results are made of, a result before what it is made of."""
+    """All ops that the results depend on, a result before its dependences."""
     found: dict[Operation, None] = {}
     last = function.body.block.last_op
     pending = [last] if last is not None else []
@@ -42,7 +42,7 @@ def reachable(function: func.FuncOp) -> dict[Operation, None]:
 
 
 def places(function: func.FuncOp) -> dict[str, LiftOp]:
-    """The patterns by their addresses, in the order of the program."""
+    """Patterns by their addresses, in the order of the program."""
     return dict(_places(function.body.block, "", reachable(function)))
 
 
@@ -61,7 +61,7 @@ def _places(block: Block, prefix: str, live: dict[Operation, None]) -> Iterator[
 
 
 def op_at(address: str, function: func.FuncOp) -> LiftOp:
-    """The op at an address."""
+    """Op at an address."""
     known = places(function)
     wanted = "/".join(part.removesuffix(".0") for part in address.split("/"))
     if wanted not in known:
@@ -70,7 +70,7 @@ def op_at(address: str, function: func.FuncOp) -> LiftOp:
 
 
 def _nearest(address: str, known: Iterable[str]) -> str:
-    """What there is in the innermost function on the way to an address."""
+    """Patterns in the innermost function on the way to an address."""
     around = address.rpartition("/")[0]
     while around and around not in known:
         around = around.rpartition("/")[0]

@@ -1,6 +1,6 @@
-"""Programs at random that a pattern matches, for `lift.check`.
+"""Random programs that a pattern matches, for `lift.check`.
 
-What is chosen need not fit together: a program that does not is left out, and another one tried.
+Choices need not fit together: an ill-typed program is left out, and another one tried.
 """
 
 # pyright: reportUnknownLambdaType=false
@@ -37,7 +37,7 @@ from tiledialect.passes.lift.rules import patterns as p
 from tiledialect.passes.lift.rules.matching import Chain, Fun, Named, Outside, Stage
 
 MISFIT = (TileError, VerifyException, ValueError, ZeroDivisionError)
-"""Errors of what does not fit together."""
+"""Errors of choices that do not fit together."""
 
 AXES = (1, 2, 3, 4, 6, 8, 12)
 SIZES = (1, 2, 3, 4, 5)
@@ -67,7 +67,7 @@ PERMUTATIONS: tuple[Any, ...] = (lift.reverse, lift.reorder_stride(2), lambda i:
 
 
 class AnyFunction(lift.Function):
-    """A function that does the same wherever it is applied; its seed says what."""
+    """Function that does the same wherever it is applied, as its seed says."""
 
     def __init__(self, seed: int, arity: int):
         super().__init__("f", self._apply_to, None, arity)
@@ -106,7 +106,7 @@ class AnyFunction(lift.Function):
 
 @dataclass
 class Instance:
-    """Writes what a pattern matches, with what its names stand for chosen at random."""
+    """Writer of a random match of a pattern."""
 
     random: Random
     others: Sequence[Value]
@@ -114,13 +114,13 @@ class Instance:
     found: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def named(self, name: str | int | None, choose: Callable[[], Any]) -> Any:
-        """The meaning of a name, chosen where it is first met."""
+        """Meaning of a name, chosen where it is first met."""
         if isinstance(name, int):
             return name
         return choose() if name is None else self.found.setdefault(name, choose())
 
     def written(self, stages: Sequence[Stage | Named], x: Value) -> Value:
-        """The ops of a composition."""
+        """Write the ops of a composition."""
         for stage in stages:
             x = self._stage(stage, x)
         return x
@@ -180,7 +180,7 @@ class Instance:
         return with_body(kind, [x], f, None, **properties)
 
     def _folded(self, x: Value, f: Any, neutral: float) -> tuple[Any, Value]:
-        """A function that combines elements, and where it begins."""
+        """Function that combines elements, and its initial value."""
         inner = sizes_of(x.array_type("reduce"))[1:]
         for _ in inner:
             f = _zipped(f)
@@ -225,7 +225,7 @@ LIKELY: tuple[Chain | Stage, ...] = (
     p.split("n") >> p.map(p.map("f")) >> p.join,
     p.map(p.value("y") >> p.map("f")),
 )
-"""Compositions for rules that are made of others."""
+"""Compositions for rules that are composed of others."""
 
 BEFORE: tuple[Chain | Stage | None, ...] = (
     *(None,) * 6,
@@ -244,7 +244,7 @@ AFTER: tuple[Chain | Stage | None, ...] = (*(None,) * 4, p.map("after"), p.join)
 
 
 def program(pattern: Chain | None, random: Random) -> Program | None:
-    """A program of fixed sizes in which there is what a pattern matches; None if nothing fits."""
+    """Program of fixed sizes with a match of a pattern; None if nothing fits."""
     rank = random.choice((1, 1, 2, 2, 3, 4))
     t = lift.array(*(random.choice(AXES) for _ in range(rank)))
     around = rank > 1 and random.random() < 0.2
@@ -271,13 +271,13 @@ def program(pattern: Chain | None, random: Random) -> Program | None:
 
 
 def _numbers(x: Value) -> Value:
-    """Vectors as their numbers."""
+    """Replace vectors by their numbers."""
     element = getattr(x.type, "element_type", None)
     return x >> lift.as_scalar if isinstance(element, VectorType) else x
 
 
 def _arrays(x: Value) -> Any:
-    """The arrays that a program returns for this value."""
+    """Arrays that a program returns for this value."""
     t = x.type
     if isinstance(t, TupleType):
         return tuple(map(_arrays, x))

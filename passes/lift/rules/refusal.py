@@ -1,4 +1,4 @@
-"""Why a rule or a strategy does not apply."""
+"""Errors of rules and strategies that do not apply."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from tiledialect.errors import TileError
 
 
 class NotApplicable(TileError):  # noqa: N818
-    """A rule or strategy does not apply: the message says what is not as it must be."""
+    """Error of a rule or strategy that does not apply: the message names the failed condition."""
 
 
 class Mismatch(NotApplicable):
-    """There is something else than what a rule looks for."""
+    """Error of an op that does not match a rule's pattern."""
 
 
 def require(condition: bool, otherwise: str) -> None:
-    """State a condition of a rule; ``otherwise`` says what is wrong where it does not hold."""
+    """State a condition of a rule; ``otherwise`` is the message where it does not hold."""
     if not condition:
         raise NotApplicable(otherwise)

@@ -1,4 +1,4 @@
-"""Rules: what is looked for, what takes its place, and when."""
+"""Rules: a pattern, its replacement, and their conditions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Sizes = Mapping[str, "Size | int | str"]
 
 @dataclass(frozen=True)
 class Step:
-    """An application of a rule, at a place, with values of its parameters."""
+    """Application of a rule, at a place, with values of its parameters."""
 
     rule: Named
     place: str
@@ -45,7 +45,7 @@ class Step:
 
     @property
     def equation(self) -> str:
-        """What the rule says, in a line."""
+        """Equation of the rule, in a line."""
         return self.rule.equation.partition("\n")[0]
 
     def __str__(self) -> str:
@@ -70,16 +70,16 @@ def _sizes_text(sizes: tuple[tuple[str, Size | int], ...]) -> str:
 
 @dataclass(frozen=True)
 class Replaced:
-    """A value that was replaced, where it was used, and the ops that came into the function."""
+    """Replaced value, its former uses, and the ops that were added to the function."""
 
     old: SSAValue
     uses: tuple[tuple[Operation, int], ...]
     added: tuple[Operation, ...]
     defined: Mapping[str, Size]
-    """The sizes that had names of their own before."""
+    """Named sizes before the replacement."""
 
     def undo(self, function: func.FuncOp) -> None:
-        """Use the value again, and erase what was added."""
+        """Use the value again, and erase the added ops."""
         define_sizes(function, self.defined)
         for op, index in self.uses:
             op.operands[index] = self.old
@@ -89,41 +89,41 @@ class Replaced:
 
 
 class Facts:
-    """Facts about a function as it is at one time, gathered when they are asked for."""
+    """Facts about a function at one time, gathered when they are asked for."""
 
     def __init__(self, function: func.FuncOp):
         self._function = function
 
     @cached_property
     def addresses(self) -> dict[Operation, str]:
-        """Where the patterns are."""
+        """Addresses of the patterns."""
         return {op: address for address, op in places(self._function).items()}
 
     @cached_property
     def sizes(self) -> frozenset[str]:
-        """The names of sizes."""
+        """Names of sizes."""
         return open_sizes(self._function)
 
 
 @dataclass
 class Rewriting:
-    """A function while it is rewritten, with what was done so far, which can be taken back."""
+    """Function under rewriting, with its replacements so far, which can be undone."""
 
     function: func.FuncOp
     steps: list[Step] = field(default_factory=list[Step])
     _replaced: list[Replaced] = field(default_factory=list[Replaced])
     _facts: dict[int, Facts] = field(default_factory=dict[int, Facts])
-    """By how much was replaced before: what is taken back is as it was."""
+    """Replacements by the number of earlier ones: undoing restores them."""
 
     @property
     def facts(self) -> Facts:
-        """The facts about the function as it is."""
+        """Facts about the function as it is."""
         return self._facts.setdefault(len(self._replaced), Facts(self.function))
 
     def replace(
         self, op: Operation, built: Block, value: SSAValue, sizes: Mapping[str, Size]
     ) -> None:
-        """Put ``value``, with the ops of ``built`` that it needs, in place of what ``op`` gives.
+        """Put ``value``, with the ops of ``built`` that it needs, in place of the result of ``op``.
 
         ``sizes`` get names of their own.
         """
@@ -144,33 +144,33 @@ class Rewriting:
             value.name_hint = old.name_hint
 
     def checkpoint(self) -> tuple[int, int]:
-        """The state, to go back to."""
+        """State, to be restored later."""
         return len(self.steps), len(self._replaced)
 
     def back_to(self, checkpoint: tuple[int, int]) -> None:
-        """Take back what was done since."""
+        """Undo all replacements since."""
         steps, replaced = checkpoint
         while len(self._replaced) > replaced:
             self._replaced.pop().undo(self.function)
         del self.steps[steps:]
 
     def fresh(self, name: str) -> Size:
-        """The size ``name``, or one with a number if the program has such a name."""
+        """Size ``name``, or one with a number if the program has such a name."""
         taken = self.facts.sizes
         candidates = (name, *(f"{name}{k}" for k in range(1, len(taken) + 2)))
         return Size.of(next(c for c in candidates if c not in taken))
 
 
 class Strategy(ABC):
-    """Something to be done at a value of a program: a rule, or a composition of rules."""
+    """Transformation at a value of a program: a rule, or a composition of rules."""
 
     @abstractmethod
     def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
-        """Does it, and gives what takes the value's place. Raises ``NotApplicable``."""
+        """Apply it, and return the value's replacement. Raises ``NotApplicable``."""
 
 
 class Named(Strategy, ABC):
-    """A strategy with a name, an equation, and perhaps parameters."""
+    """Strategy with a name, an equation, and perhaps parameters."""
 
     name: str
     equation: str
@@ -178,21 +178,21 @@ class Named(Strategy, ABC):
     @property
     @abstractmethod
     def function(self) -> Callable[..., Any]:
-        """The Python function, of which the keywords are the parameters."""
+        """Python function whose keywords are the parameters."""
 
     @property
     def looks_for(self) -> str:
-        """What must be there for it to apply."""
+        """Text of the condition under which it applies."""
         return self.equation.partition("\n")[0].rstrip(".")
 
     @cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
-        """The parameters: sizes, or integers."""
+        """Parameters: sizes, or integers."""
         every = inspect.signature(self.function, eval_str=True).parameters
         return {n: p for n, p in every.items() if p.kind == p.KEYWORD_ONLY}
 
     def __call__(self, **sizes: Size | int | str | None) -> Applied:
-        """The rule with values of its parameters; one that is None is left out."""
+        """Give values to the rule's parameters; one that is None is left out."""
         for name in sizes:
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
@@ -200,11 +200,11 @@ class Named(Strategy, ABC):
         return Applied(self, tuple((n, s) for n, s in sizes.items() if s is not None))
 
     def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
-        """Do it with a new name for each size."""
+        """Apply it with a new name for each size."""
         return self().run(rewriting, value)
 
     def chosen(self, rewriting: Rewriting, given: Sizes) -> dict[str, Size | int]:
-        """The parameters' values: as given, or by default, or a new name.
+        """Values of the parameters: as given, or by default, or a new name.
 
         A size that may be left out has a name where the one before is open, too.
         """
@@ -230,22 +230,22 @@ class Named(Strategy, ABC):
         return number
 
     def check(self, value: SSAValue) -> None:
-        """Refuse a value that is not at all what the rule looks for."""
+        """Refuse a value of another form than the rule's pattern."""
 
     @abstractmethod
     def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
-        """Do it."""
+        """Apply it."""
 
 
 @dataclass(frozen=True)
 class Applied(Strategy):
-    """A rule with values of its parameters."""
+    """Rule with values of its parameters."""
 
     rule: Named
     sizes: tuple[tuple[str, Size | int | str], ...]
 
     def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
-        """Apply the rule, and record that."""
+        """Apply the rule, and record the step."""
         rule, op = self.rule, value.owner
         before = rewriting.checkpoint()
         try:
@@ -267,7 +267,7 @@ class Applied(Strategy):
 
 @dataclass(frozen=True)
 class Rule(Named):
-    """A pattern, and a function that writes what takes its place, or refuses."""
+    """Pattern, and a function that writes its replacement, or refuses."""
 
     name: str
     pattern: Chain
@@ -276,12 +276,12 @@ class Rule(Named):
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The replacement."""
+        """Function that writes the replacement."""
         return self.replacement
 
     @property
     def looks_for(self) -> str:
-        """The pattern."""
+        """Text of the pattern."""
         return str(self.pattern)
 
     def check(self, value: SSAValue) -> None:
@@ -307,7 +307,7 @@ class Rule(Named):
         return new
 
     def _written(self, found: Mapping[str, Any], sizes: Mapping[str, Any]) -> SSAValue:
-        """What the replacement writes."""
+        """Write the replacement."""
         for name in self._positional:
             if name not in found:
                 raise TypeError(f"{name} is not in its pattern, {self.pattern}")
@@ -317,7 +317,7 @@ class Rule(Named):
         return written.ssa
 
     def _refusal(self, error: Exception) -> Exception:
-        """What an error while the replacement is written means for the user of the rule."""
+        """Error of a failed replacement, in terms of the user of the rule."""
         match error:
             case NotApplicable():
                 return error
@@ -342,7 +342,7 @@ def _same_type(new: Attribute, old: Attribute) -> None:
 
 @dataclass(frozen=True)
 class Macro(Named):
-    """A rule that is composed of others."""
+    """Rule that is composed of others."""
 
     name: str
     strategy: Callable[..., object]
@@ -350,7 +350,7 @@ class Macro(Named):
 
     @property
     def function(self) -> Callable[..., Any]:
-        """What makes the strategy."""
+        """Function that makes the strategy."""
         return self.strategy
 
     def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
@@ -362,7 +362,7 @@ class Macro(Named):
 
 
 def rule(pattern: Chain | Stage) -> Callable[[Callable[..., object]], Rule]:
-    """A rule of the function that it decorates, which writes what takes the pattern's place.
+    """Make a rule of the decorated function, which writes the pattern's replacement.
 
     The function takes what the pattern names, `x` for its input and `here` for the op, and
     numerical parameters by keyword; its documentation begins with the equation.
@@ -387,7 +387,7 @@ def rule(pattern: Chain | Stage) -> Callable[[Callable[..., object]], Rule]:
 
 
 def macro(strategy: Callable[..., object]) -> Macro:
-    """A rule of the function that it decorates, which gives a strategy for its parameters.
+    """Make a rule of the decorated function, which gives a strategy for its parameters.
 
     Example:
     ```python

@@ -19,7 +19,7 @@ from tiledialect.passes.lift.rules.rule import rule
 
 
 def tile_size(n: Size, s: Size, v: Size, u: Size | None) -> Size:
-    """The size `u` of tiles that are `v` apart, for windows of `n` that are `s` apart."""
+    """Size `u` of tiles that are `v` apart, for windows of `n` that are `s` apart."""
     needed = v + n - s
     if u is not None:
         define(u, needed, f"u - v == n - s must hold: with v = {v}, u is {needed}")
@@ -36,12 +36,12 @@ def slide_tiling(x: Value, n: Size, s: Size, *, v: Size, u: Size | None = None) 
 
 
 SLIDE2 = p.map(p.slide("n", "s")) >> p.slide("n", "s") >> p.map(p.transpose)
-"""What ``lift.slide2`` is made of."""
+"""Composition that ``lift.slide2`` stands for."""
 SLIDE3 = p.map(SLIDE2) >> p.slide("n", "s") >> p.map(p.transpose >> p.map(p.transpose))
-"""What ``lift.slide3`` is made of."""
+"""Composition that ``lift.slide3`` stands for."""
 
 untile2 = lift.map(lift.transpose) >> lift.join >> lift.map(lift.join)
-"""The array of tiles of a matrix as the matrix."""
+"""Composition that turns an array of tiles of a matrix into the matrix."""
 
 
 @rule(SLIDE2)

@@ -1,6 +1,6 @@
-"""Strategies: rules one after the other, by choice, repeated, and at places that are found.
+"""Strategies: rules in sequence, by choice, repeated, and at matching places.
 
-A strategy is done at a value and gives what takes the value's place, in the spirit of ELEVATE.
+A strategy is applied at a value and returns its replacement, in the spirit of ELEVATE.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable
 from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
 
 LIMIT = 1000
-"""How often a strategy is repeated before it counts as endless."""
+"""Maximum number of repetitions of a strategy before it counts as endless."""
 
 MOST_REASONS = 3
-"""How many mismatches are told one by one."""
+"""Maximum number of mismatches that are listed."""
 
 
 @dataclass(frozen=True)
 class Local(Strategy):
-    """A strategy that a function does."""
+    """Strategy that a function implements."""
 
     function: Callable[[Rewriting, SSAValue], SSAValue]
 
     def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
-        """Do it, or leave everything as it was."""
+        """Apply it, or leave everything as it was."""
         before = rewriting.checkpoint()
         try:
             return self.function(rewriting, value)
@@ -40,7 +40,7 @@ class Local(Strategy):
 
 
 def sequence(*strategies: Strategy) -> Strategy:
-    """All of them, each at what the one before gave.
+    """All of the strategies, each at the result of the one before.
 
     Example: ``sequence(RULES["map_glb"], in_function(RULES["reduce_seq"]))``
     """
@@ -54,7 +54,7 @@ def sequence(*strategies: Strategy) -> Strategy:
 
 
 def choice(*strategies: Strategy) -> Strategy:
-    """The first that applies.
+    """First strategy that applies.
 
     Example: ``choice(RULES["map_fusion"], RULES["map_seq"])``
     """
@@ -72,7 +72,7 @@ def choice(*strategies: Strategy) -> Strategy:
 
 
 def attempt(strategy: Strategy) -> Strategy:
-    """The strategy if it applies.
+    """Strategy that is applied if it can be.
 
     Example: ``sequence(attempt(RULES["map_fusion"]), RULES["map_seq"])``
     """
@@ -80,11 +80,11 @@ def attempt(strategy: Strategy) -> Strategy:
 
 
 nothing = Local(lambda rewriting, value: value)
-"""Leaves everything as it is."""
+"""Strategy that changes nothing."""
 
 
 def repeat(strategy: Strategy) -> Strategy:
-    """The strategy as often as it applies.
+    """Strategy that is applied as often as it can be.
 
     Example: ``sequence(RULES["split_join"], at_input(repeat(RULES["map_seq"])))``
     """
@@ -104,7 +104,7 @@ def repeat(strategy: Strategy) -> Strategy:
 
 
 def at_input(strategy: Strategy, number: int = -1) -> Strategy:
-    """The strategy at what the pattern takes: its array, which is the last operand.
+    """Strategy at the pattern's input: its array, which is the last operand.
 
     Example: ``at_input(RULES["slide_tiling"](v=4))``
     """
@@ -120,7 +120,7 @@ def at_input(strategy: Strategy, number: int = -1) -> Strategy:
 
 
 def in_function(strategy: Strategy) -> Strategy:
-    """The strategy at what the pattern's function gives.
+    """Strategy at the result of the pattern's function.
 
     Example: ``in_function(RULES["reduce_seq"])``
     """
@@ -136,7 +136,7 @@ def in_function(strategy: Strategy) -> Strategy:
 
 
 def top_down(strategy: Strategy) -> Strategy:
-    """The strategy at the first place where it applies: a value, then what it is made of.
+    """Strategy at the first place where it applies: a value, then its dependences.
 
     Example: ``top_down(RULES["reduce_seq"])``
     """
@@ -144,7 +144,7 @@ def top_down(strategy: Strategy) -> Strategy:
 
 
 def bottom_up(strategy: Strategy) -> Strategy:
-    """The strategy at the first place where it applies: what a value is made of, then itself.
+    """Strategy at the first place where it applies: a value's dependences, then itself.
 
     Example: ``bottom_up(choice(RULES["map_glb"], RULES["map_seq"]))``
     """
@@ -167,7 +167,7 @@ def _first(strategy: Strategy, order: Callable[[SSAValue], Iterator[SSAValue]]) 
 
 
 def nowhere(refused: Sequence[NotApplicable]) -> NotApplicable:
-    """Why none of several rules applies, or one at none of several places.
+    """Error that none of several rules applies, or one at none of several places.
 
     Conditions that fail come before mismatches, of which many say nothing.
     """
@@ -195,7 +195,7 @@ def _descending(value: SSAValue) -> Iterator[SSAValue]:
 
 
 def everywhere(strategy: Strategy) -> Strategy:
-    """The strategy as often as it applies anywhere, from the top down each time.
+    """Strategy that is applied as often as it can be anywhere, from the top down each time.
 
     Example: ``everywhere(choice(RULES["map_glb"], RULES["reduce_seq"]))``
     """
@@ -203,7 +203,7 @@ def everywhere(strategy: Strategy) -> Strategy:
 
 
 def at(pattern: Chain | Stage, strategy: Strategy) -> Strategy:
-    """The strategy at the first place from the top that the pattern matches.
+    """Strategy at the first place from the top that the pattern matches.
 
     Example: ``at(p.slide(3, 1) >> p.map("f"), RULES["map_glb"](dim=1))``
     """

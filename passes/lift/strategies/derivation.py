@@ -38,7 +38,7 @@ Rules = Mapping[str, Named]
 
 @dataclass(frozen=True)
 class Derivation:
-    """A program, and the steps that lead to it from another.
+    """Program, and the steps that lead to it from another.
 
     Printed, it is every program on the way with the rules between them.
 
@@ -53,31 +53,31 @@ class Derivation:
     module: ModuleOp
     steps: tuple[Step | Binding, ...] = ()
     before: Derivation | None = None
-    """What the last step was applied to."""
+    """Program that the last step was applied to."""
     name: str | None = None
-    """Which function is rewritten, if there are several."""
+    """Name of the function that is rewritten, if there are several."""
 
     @staticmethod
     def of(program: Program | ModuleOp, name: str | None = None) -> Derivation:
-        """The derivation that has only the program."""
+        """Derivation of the program alone."""
         module = program.module if isinstance(program, Program) else program
         find_function(module, name)
         return Derivation(module.clone(), name=name)
 
     @property
     def function(self) -> func.FuncOp:
-        """The function."""
+        """Function that is rewritten."""
         return find_function(self.module, self.name)
 
     @property
     def initial(self) -> Derivation:
-        """The derivation without its steps."""
+        """Derivation without its steps."""
         return self if self.before is None else self.before.initial
 
     def apply(
         self, strategy: Strategy, place: str | None = None, **sizes: Size | int | str
     ) -> Derivation:
-        """The derivation with a rule applied at a place, or a strategy followed from there.
+        """Apply a rule at a place, or follow a strategy from there, as one more step.
 
         Without a place, a rule is applied at the first one from the top where it can be, and a
         strategy at the program's result. Raises ``NotApplicable``.
@@ -102,11 +102,11 @@ class Derivation:
 
     @property
     def sizes(self) -> frozenset[str]:
-        """The names of sizes that the program leaves open."""
+        """Names of sizes that the program leaves open."""
         return open_sizes(self.function)
 
     def bind(self, **sizes: int | str | Size) -> Derivation:
-        """The derivation with values for names of sizes, also of those that they define.
+        """Bind names of sizes to values, and with them the names that they define.
 
         Raises a TileError if there is no such name.
         """
@@ -118,7 +118,7 @@ class Derivation:
         return Derivation(module, steps, self, self.name)
 
     def redo(self, step: Step | Binding) -> Derivation:
-        """The derivation with one more step."""
+        """Repeat a step on the derivation."""
         if isinstance(step, Binding):
             return self.bind(**dict(step.sizes))
         return self.apply(step.rule, step.place, **dict(step.sizes))
@@ -135,7 +135,7 @@ class Derivation:
 
     @property
     def text(self) -> str:
-        """The steps, a line each, from which ``replay`` makes the derivation again."""
+        """Steps, a line each, from which ``replay`` makes the derivation again."""
         return "".join(f"{step}\n" for step in self.steps)
 
     def __str__(self) -> str:
@@ -217,7 +217,7 @@ def apply(
     place: str | None = None,
     **sizes: Size | int | str,
 ) -> Derivation:
-    """The program with a rule applied at a place, or a strategy followed from there.
+    """Apply a rule to a program at a place, or follow a strategy from there.
 
     Example:
     ```python
@@ -233,7 +233,7 @@ _BINDING = re.compile(r"bind\((?P<sizes>.*)\)")
 
 
 def parse_step(line: str, rules: Rules) -> Step | Binding:
-    """A step from a line such as ``split_join(n=4) at map``, or ``bind(n=4)``."""
+    """Parse a step from a line such as ``split_join(n=4) at map``, or ``bind(n=4)``."""
     if match := _BINDING.fullmatch(line):
         return Binding(parse_sizes(match["sizes"]))
     if match := _STEP.fullmatch(line):
@@ -242,7 +242,7 @@ def parse_step(line: str, rules: Rules) -> Step | Binding:
 
 
 def parse_sizes(text: str) -> tuple[tuple[str, Size | int], ...]:
-    """Sizes from a text such as ``n=4, v=N / 2``."""
+    """Parse sizes from a text such as ``n=4, v=N / 2``."""
     found: dict[str, Size | int] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, equals, size = (part.strip() for part in pair.partition("="))
@@ -255,7 +255,7 @@ def parse_sizes(text: str) -> tuple[tuple[str, Size | int], ...]:
 
 
 def named(name: str, rules: Rules) -> Named:
-    """The rule of that name."""
+    """Rule of that name."""
     if name in rules:
         return rules[name]
     import difflib
@@ -270,7 +270,7 @@ def replay(
     rules: Rules | None = None,
     file: str = "<script>",
 ) -> Derivation:
-    """The derivation whose steps are written a line each; ``#`` begins a comment.
+    """Derivation whose steps are written a line each; ``#`` begins a comment.
 
     A TileError, or a ``NotApplicable``, names the line, and the ``file`` that the text is of.
 

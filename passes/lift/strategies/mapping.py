@@ -1,4 +1,4 @@
-"""Who does what in a program that leaves it open, by rewrite rules."""
+"""Mapping of open patterns to work-items, by rewrite rules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MOST_AXES = 3
 
 
 def share_out(function: func.FuncOp) -> None:
-    """Say who does what in a function, rule by rule."""
+    """Map the patterns of a function to work-items, rule by rule."""
     rewriting = Rewriting(function)
 
     def apply(rule: Strategy, op: Operation) -> None:
@@ -68,7 +68,7 @@ def _inside_out(function: func.FuncOp) -> Iterator[Operation]:
 
 
 def kernels(block: Block) -> Iterator[maps.MapOp]:
-    """The maps of a block around kernels that all work-items share out."""
+    """Maps of a block around kernels that all work-items share out."""
     for op in list(block.ops):
         if isinstance(op, reductions.IterateOp | values.LetOp):
             yield from kernels(op.block)
@@ -97,7 +97,7 @@ def is_part(op: Operation) -> bool:
 
 
 def _nested(op: maps.MapOp) -> Iterator[maps.MapOp]:
-    """A map, and those that are the functions of it and one another."""
+    """A map, and the maps that are the functions of it and one another."""
     yield op
     inner = op.yielded.owner
     if isinstance(inner, maps.MapOp) and inner.parent is op.block and computes(inner):
@@ -105,7 +105,7 @@ def _nested(op: maps.MapOp) -> Iterator[maps.MapOp]:
 
 
 def share_inside(function: func.FuncOp) -> None:
-    """Make loops of the maps around those that say who does them, where they leave it open."""
+    """Make loops of the open maps around those that say who does them."""
     rewriting = Rewriting(function)
     for op in [*_around_machine(function.body.block)]:
         map_seq.run(rewriting, op.results[0])
@@ -115,7 +115,7 @@ def share_inside(function: func.FuncOp) -> None:
 
 
 def _around_machine(block: Block) -> Iterator[maps.MapOp]:
-    """The maps around those that say who does them, those inside of others first."""
+    """Maps around those that say who does them, those inside of others first."""
     for op in block.ops:
         if isinstance(op, PARALLEL):
             continue
@@ -126,10 +126,10 @@ def _around_machine(block: Block) -> Iterator[maps.MapOp]:
 
 
 def is_high_level(function: func.FuncOp) -> bool:
-    """Whether nothing in a function says who does what."""
+    """Whether nothing in a function says who does it."""
     return not any(isinstance(op, PARALLEL) for op in function.walk())
 
 
 def lower(function: func.FuncOp) -> None:
-    """Say who does what in a function of patterns."""
+    """Map a function of patterns to work-items."""
     (share_out if is_high_level(function) else share_inside)(function)

@@ -1,4 +1,4 @@
-"""Arrays of patterns as Tile sees them: an element is one of a tensor, at index expressions.
+"""Arrays of patterns in Tile: an element is one of a tensor, at index expressions.
 
 Axes have names; an element depends on its array's own axes and on those of the maps around. So
 layout patterns change index expressions, and patterns that compute make tensors.
@@ -29,61 +29,61 @@ ZERO = IndexExpr.of(0)
 
 
 class NotCombiningError(Exception):
-    """A function of a reduction does something else with its accumulator than combine it."""
+    """Error of a reduction's function that does not just combine its accumulator."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """An element of a tensor."""
+    """Element of a tensor."""
 
     tensor: SSAValue
     index: Access
 
     def at(self, values: Mapping[str, IndexExpr]) -> Load:
-        """The element where axes have other values."""
+        """Substitute other values of axes."""
         return Load(self.tensor, tuple(e.substitute(values) for e in self.index))
 
     @property
     def names(self) -> set[str]:
-        """The axes that it depends on."""
+        """Axes of the element."""
         return {name for e in self.index for name in e.names}
 
 
 @dataclass(frozen=True)
 class Product:
-    """The product of two or three elements, not computed yet: a sum of it is one contraction."""
+    """Product of two or three elements, not computed yet: a sum of it is one contraction."""
 
     loads: tuple[Load, ...]
 
     def at(self, values: Mapping[str, IndexExpr]) -> Product:
-        """The product where axes have other values."""
+        """Substitute other values of axes."""
         return Product(tuple(load.at(values) for load in self.loads))
 
     @property
     def names(self) -> set[str]:
-        """The axes that it depends on."""
+        """Axes of the product."""
         return set[str]().union(*(load.names for load in self.loads))
 
 
 @dataclass(frozen=True)
 class Place:
-    """An integer that is affine in places along axes."""
+    """Integer that is affine in indices along axes."""
 
     expr: IndexExpr
 
     def at(self, values: Mapping[str, IndexExpr]) -> Place:
-        """The integer where axes have other values."""
+        """Substitute other values of axes."""
         return Place(self.expr.substitute(values))
 
     @property
     def names(self) -> set[str]:
-        """The axes that it depends on."""
+        """Axes of the integer."""
         return set(self.expr.names)
 
 
 @dataclass(frozen=True)
 class Running:
-    """An element of an accumulator, and what its reduction's function has combined with it."""
+    """Element of an accumulator, and the value that the reduction's function combines with it."""
 
     accumulator: int
     index: Access
@@ -91,14 +91,14 @@ class Running:
     terms: tuple[Element, ...] = ()
 
     def at(self, values: Mapping[str, IndexExpr]) -> Running:
-        """The element where axes have other values."""
+        """Substitute other values of axes."""
         index = tuple(e.substitute(values) for e in self.index)
         terms = tuple(term.at(values) for term in self.terms)
         return Running(self.accumulator, index, self.aggregation, terms)
 
     @property
     def names(self) -> set[str]:
-        """The axes that it depends on."""
+        """Axes of the element."""
         return {name for e in self.index for name in e.names}.union(*(t.names for t in self.terms))
 
 
@@ -107,27 +107,27 @@ Element: TypeAlias = Load | Product | Place | Running
 
 @dataclass(frozen=True)
 class Array:
-    """An array, by the names of its own axes and its element there; a number has no axes."""
+    """Array, by the names of its own axes and its element there; a number has no axes."""
 
     axes: tuple[str, ...]
     element: Element
 
     def at(self, place: IndexExpr) -> Array:
-        """An element, of as many axes less one; the first must not be two that are joined."""
+        """Element, of as many axes less one; the first must not be two that are joined."""
         first, *rest = self.axes
         return Array(tuple(rest), self.element.at({first: place}))
 
     def over(self, *axes: str) -> Array:
-        """An array of such arrays."""
+        """Array of such arrays."""
         return Array((*axes, *self.axes), self.element)
 
 
 Value: TypeAlias = "Array | tuple[Value, ...]"
-"""An array of tuples is a tuple of arrays."""
+"""Array or tuple; an array of tuples is a tuple of arrays."""
 
 
 def each(function: Callable[..., Array], *values: Value) -> Value:
-    """The function applied to what tuples hold, place by place."""
+    """Apply the function to the components of tuples, one by one."""
     if isinstance(values[0], tuple):
         parts = zip(*(v for v in values if isinstance(v, tuple)), strict=True)
         return tuple(each(function, *part) for part in parts)
@@ -135,7 +135,7 @@ def each(function: Callable[..., Array], *values: Value) -> Value:
 
 
 def arrays_in(value: Value) -> list[Array]:
-    """The arrays of which a value consists."""
+    """Arrays of which a value consists."""
     return [a for part in value for a in arrays_in(part)] if isinstance(value, tuple) else [value]
 
 
@@ -153,7 +153,7 @@ NEUTRAL = {
 }
 INDICES = "ijklmnpqrs"
 MOST_FACTORS = 3
-"""A contraction combines so many elements."""
+"""Maximum number of elements that a contraction combines."""
 
 
 def short_names() -> Iterator[str]:
@@ -167,12 +167,12 @@ class Tensors:
 
     builder: TensorBuilder
     sizes: dict[str, int] = field(default_factory=dict[str, int])
-    """The size of each axis, in the order in which the axes were made: outer ones first."""
+    """Size of each axis, in the order in which the axes were made: outer ones first."""
     parts: dict[str, tuple[str, str]] = field(default_factory=dict[str, "tuple[str, str]"])
-    """The two axes that an axis joins, the inner one second: elements have these."""
+    """Axes that an axis joins, the inner one second: elements have these."""
 
     def axis(self, size: int) -> str:
-        """A new axis."""
+        """Make a new axis."""
         name = f"i{len(self.sizes)}"
         self.sizes[name] = size
         return name
@@ -180,13 +180,13 @@ class Tensors:
     # -- joined axes -----------------------------------------------------------------------
 
     def joined(self, outer: str, inner: str) -> str:
-        """An axis along two others."""
+        """Make an axis along two others."""
         name = self.axis(self.sizes[outer] * self.sizes[inner])
         self.parts[name] = outer, inner
         return name
 
     def leaves(self, *axes: str) -> tuple[str, ...]:
-        """The axes of elements that make up axes."""
+        """Axes of elements that make up axes."""
         return tuple(
             leaf
             for axis in axes
@@ -194,26 +194,26 @@ class Tensors:
         )
 
     def like(self, axis: str) -> str:
-        """A new axis that is made up like another."""
+        """Make a new axis that is made up like another."""
         if axis not in self.parts:
             return self.axis(self.sizes[axis])
         outer, inner = self.parts[axis]
         return self.joined(self.like(outer), self.like(inner))
 
     def place(self, axis: str) -> IndexExpr:
-        """The place along an axis."""
+        """Index along an axis."""
         if axis not in self.parts:
             return IndexExpr.of(axis)
         outer, inner = self.parts[axis]
         return self.place(outer) * self.sizes[inner] + self.place(inner)
 
     def common(self, values: Sequence[Array]) -> str:
-        """A new axis along which to go through arrays together."""
+        """Make a new axis along which to go through arrays together."""
         axes = [a.axes[0] for a in values]
         return self.like(next((axis for axis in axes if axis in self.parts), axes[0]))
 
     def along(self, array: Array, axis: str) -> Array:
-        """The element of an array at the place along an axis."""
+        """Element of an array at the index along an axis."""
         old, new = self.leaves(array.axes[0]), self.leaves(axis)
         if len(old) == 1:
             return array.at(self.place(axis))
@@ -223,7 +223,7 @@ class Tensors:
         return Array(array.axes[1:], array.element.at(places))
 
     def plain(self, array: Array) -> Array:
-        """The array without joined axes: as a tensor, where it has some."""
+        """Array without joined axes: as a tensor, where it has some."""
         if not any(axis in self.parts for axis in array.axes):
             return array
         around = self.around(array)
@@ -232,14 +232,14 @@ class Tensors:
         return Array(axes, Load(whole, tuple(map(IndexExpr.of, (*around, *axes)))))
 
     def loaded(self, tensor: SSAValue) -> Array:
-        """A tensor as an array."""
+        """Array of a tensor."""
         shape = shape_of(tensor_type(tensor))
         assert shape is not None
         axes = tuple(map(self.axis, shape))
         return Array(axes, Load(tensor, tuple(map(IndexExpr.of, axes))))
 
     def number(self, constant: ew.ConstantOp) -> Array:
-        """A constant."""
+        """Constant as an array."""
         return Array((), Load(self.builder.insert(constant), ()))
 
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -250,7 +250,7 @@ class Tensors:
     # -- elements as tensors ---------------------------------------------------------------
 
     def load(self, element: Element) -> Load:
-        """The element as one of a tensor."""
+        """Load of an element, which is put in a tensor if need be."""
         match element:
             case Load():
                 return element
@@ -262,7 +262,7 @@ class Tensors:
                 raise NotCombiningError
 
     def _place(self, expr: IndexExpr) -> Load:
-        """An integer that is affine in places, as i64."""
+        """Integer that is affine in indices, as i64."""
         t, parts = et.CONCRETE["i64"], list[Element]()
         for name in expr.names:
             one = self.builder.insert(ew.ConstantOp.of(1, t))
@@ -296,7 +296,7 @@ class Tensors:
     def elementwise(
         self, make: Callable[[Sequence[SSAValue]], SSAValue], elements: Sequence[Element]
     ) -> Load:
-        """The element of the tensor that ``make`` makes of tensors with these elements.
+        """Element of the tensor that ``make`` makes of tensors with these elements.
 
         Elements at one place of tensors of one shape are computed once for each place.
         """
@@ -310,13 +310,13 @@ class Tensors:
         return Load(made, tuple(map(IndexExpr.of, axes)))
 
     def _broadcasting(self, load: Load, axes: Sequence[str]) -> SSAValue:
-        """A tensor over the axes that the element depends on, which broadcasts to all."""
+        """Tensor over the axes that the element depends on, which broadcasts to all."""
         names = load.names
         used = [k for k, name in enumerate(axes) if name in names]
         return self.tensor(load, axes[used[0] :] if used else (), spread=False)
 
     def tensor(self, element: Element, axes: Sequence[str], *, spread: bool = True) -> SSAValue:
-        """The tensor over axes; without ``spread``, of size 1 where the element is the same."""
+        """Tensor over axes; without ``spread``, of size 1 where the element is the same."""
         if any(axis in self.parts for axis in axes):
             parts = self.tensor(element, self.leaves(*axes))
             return self.reshaped(parts, [self.sizes[axis] for axis in axes])
@@ -339,7 +339,7 @@ class Tensors:
     def contraction(
         self, aggregation: Aggregation, loads: Sequence[Load], axes: Sequence[str | None]
     ) -> Load:
-        """An element over axes, None for one of size 1, of what is aggregated over all others."""
+        """Contraction over axes, None for one of size 1, aggregating an element over all others."""
         output = [ZERO if name is None else IndexExpr.of(name) for name in axes]
         shape = [1 if name is None else self.sizes[name] for name in axes]
         names = set[str]().union(*(load.names for load in loads)) - {a for a in axes if a}
@@ -347,7 +347,7 @@ class Tensors:
         return self.aggregated(aggregation, loads, output, shape, bounds)
 
     def bound(self, name: str) -> Constraint:
-        """The range of an axis, as a constraint."""
+        """Range of an axis, as a constraint."""
         return Constraint(IndexExpr.of(name), IndexExpr.of(self.sizes[name]))
 
     def aggregated(
@@ -359,7 +359,7 @@ class Tensors:
         bounds: Sequence[Constraint],
         default: SSAValue | None = None,
     ) -> Load:
-        """An element of a contraction; bounds that an axis of a tensor says are left out."""
+        """Element of a contraction; bounds that an axis of a tensor implies are left out."""
         known = {
             Constraint(e, IndexExpr.of(size))
             for load in loads
@@ -383,7 +383,7 @@ class Tensors:
         return Load(self.builder.insert(made), tuple(output))
 
     def reduced(self, aggregation: Aggregation, term: Element, axis: str) -> Load:
-        """The aggregate of an element along an axis."""
+        """Aggregate of an element along an axis."""
         loads = list(term.loads) if isinstance(term, Product) else [self.load(term)]
         over = self.leaves(axis)
         rest = self.ordered(set[str]().union(*(load.names for load in loads)) - {*over})
@@ -395,7 +395,7 @@ class Tensors:
     # -- products and sums -----------------------------------------------------------------
 
     def times(self, a: Element, b: Element) -> Element:
-        """The product of two elements."""
+        """Product of two elements."""
         factors = [
             *(a.loads if isinstance(a, Product) else [self.load(a)]),
             *(b.loads if isinstance(b, Product) else [self.load(b)]),
@@ -416,7 +416,7 @@ class Tensors:
         return Product((self.load(Product(tuple(others[:-1]))), others[-1]))
 
     def combined(self, aggregation: Aggregation, a: Element, b: Element) -> Element:
-        """An accumulator's element with one more term, or two elements combined."""
+        """Accumulator's element with one more term, or two elements combined."""
         if isinstance(b, Running) and not isinstance(a, Running):
             a, b = b, a
         if isinstance(a, Running):
@@ -437,21 +437,21 @@ class Tensors:
     # -- whole arrays ----------------------------------------------------------------------
 
     def whole(self, array: Array) -> SSAValue:
-        """An array as a tensor of its own axes: it depends on no others."""
+        """Array as a tensor of its own axes: it depends on no others."""
         return self.tensor(array.element, array.axes)
 
     def reshaped(self, tensor: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """The same elements with other axes."""
+        """Array of the same elements with other axes."""
         if shape_of(tensor_type(tensor)) == tuple(shape):
             return tensor
         return self.builder.insert(ReshapeOp.of(tensor, list(shape)))
 
     def around(self, array: Array) -> tuple[str, ...]:
-        """The axes of maps around that an array depends on."""
+        """Axes of maps around that an array depends on."""
         return self.ordered(array.element.names - {*self.leaves(*array.axes)})
 
     def concatenated(self, pieces: Sequence[Array]) -> Array:
-        """The pieces along their first axes, as one array; all have the same other axes."""
+        """Concatenate arrays along their first axes; all have the same other axes."""
         if len(pieces) == 1:
             return pieces[0]
         inner = tuple(self.axis(self.sizes[a]) for a in pieces[0].axes[1:])
@@ -484,7 +484,7 @@ class Tensors:
         return Array(axes, Load(found, tuple(map(IndexExpr.of, (*outer, *axes)))))
 
     def gathered(self, array: Array, places: Load) -> Array:
-        """The elements at places that are computed; those outside become the nearest inside."""
+        """Elements at computed indices; those outside become the nearest inside."""
         outer = self.around(array)
         shared = [name for name in outer if name in places.names]
         apart = [name for name in outer if name not in places.names]

@@ -52,7 +52,7 @@ from tiledialect.passes.lift.to_tile.numbers import MAKES, constant, maker
 from tiledialect.passes.normalize.rewrites.tensor_builder import Origins, TensorBuilder
 
 MOST_STEPS = 128
-"""A loop of so many steps is written out at most."""
+"""Maximum number of steps of a loop that is unrolled."""
 
 COMBINES: dict[type[Operation], Aggregation] = {
     arith.AddfOp: Aggregation.add,
@@ -68,7 +68,7 @@ COMBINES: dict[type[Operation], Aggregation] = {
     ew.MaxOp: Aggregation.max,
     ew.MinOp: Aggregation.min,
 }
-"""The ops that contractions aggregate with."""
+"""Ops of aggregations."""
 
 PLACES: dict[type[Operation], Callable[[Tensors, Element, Element], Element]] = {
     arith.AddiOp: plus,
@@ -79,9 +79,9 @@ PLACES: dict[type[Operation], Callable[[Tensors, Element, Element], Element]] = 
 
 
 def to_tile(function: func.FuncOp) -> None:
-    """Make a function of patterns, whose sizes are known, one of tensors, in place.
+    """Rewrite a function of patterns, whose sizes are known, as one of tensors, in place.
 
-    Raises a TileError at a pattern that Tile cannot say.
+    Raises a TileError at a pattern that Tile cannot express.
     """
     for op in function.walk():
         if isinstance(op, LiftOp) and (unknown := names_of(op) - local_names(op)):
@@ -105,9 +105,9 @@ def to_tile(function: func.FuncOp) -> None:
 
 
 def numbers_to_tile(function: func.FuncOp) -> None:
-    """Make tensor ops of arithmetic on numbers outside of patterns, in place.
+    """Rewrite arithmetic on numbers outside of patterns as tensor ops, in place.
 
-    Numbers that patterns give stay numbers, and what is computed with them.
+    Results of patterns that are numbers stay numbers, and values computed with them.
     """
     evaluation = Evaluation(function)
     ready = set[SSAValue]()
@@ -145,19 +145,19 @@ class Evaluation:
     # -- values ----------------------------------------------------------------------------
 
     def value(self, value: SSAValue) -> Value:
-        """The evaluated value; an input, or the result of an op of tile, is a tensor."""
+        """Evaluated value; an input, or the result of an op of tile, is a tensor."""
         if value not in self.found:
             self.found[value] = self.m.loaded(value)
         return self.found[value]
 
     def array(self, value: SSAValue) -> Array:
-        """A value that is no tuple."""
+        """Value that is no tuple."""
         found = self.value(value)
         assert isinstance(found, Array)
         return found
 
     def tensor(self, value: SSAValue) -> SSAValue:
-        """A value as a tensor of its type."""
+        """Value as a tensor of its type."""
         if value not in self.found:
             return value
         made = self.m.whole(self.array(value))
@@ -171,7 +171,7 @@ class Evaluation:
     # -- ops -------------------------------------------------------------------------------
 
     def run_outside(self, op: Operation) -> None:
-        """An op outside of patterns: one of tile stays what it is."""
+        """Evaluate an op outside of patterns: one of tile stays as it is."""
         self.builder.location = op.location
         if not isinstance(op, TileOp | tensor.DimOp):
             self.run(op)
@@ -193,7 +193,7 @@ class Evaluation:
                 self.found[old] = self.m.loaded(new)
 
     def run(self, op: Operation) -> None:
-        """Any op."""
+        """Evaluate any op."""
         if isinstance(op, LiftOp):
             self.builder.location = op.location
         (result,) = op.results
@@ -214,7 +214,7 @@ class Evaluation:
         self._name(result)
 
     def _name(self, result: SSAValue) -> None:
-        """Call the tensor of a value what the value is called."""
+        """Name the tensor of a value like the value."""
         for array in arrays_in(self.found[result]):
             if isinstance(array.element, Load):
                 made = array.element.tensor
@@ -222,7 +222,7 @@ class Evaluation:
                     made.name_hint = result.name_hint
 
     def function(self, op: FunctionOp, *arguments: Value) -> Value:
-        """The result of a pattern's function."""
+        """Evaluate a pattern's function."""
         for argument, value in zip(op.block.args, arguments, strict=True):
             self.found[argument] = value
         for inner in op.block.ops:
@@ -234,7 +234,7 @@ class Evaluation:
     # -- numbers ---------------------------------------------------------------------------
 
     def constant(self, op: arith.ConstantOp) -> Value:
-        """A number, or a vector of one number."""
+        """Evaluate a number, or a vector of one number."""
         t = op.result.type
         if isinstance(t, IndexType):
             assert isinstance(op.value, IntegerAttr)
@@ -250,7 +250,7 @@ class Evaluation:
         return self.m.number(made)
 
     def numbers(self, op: Operation) -> Value:
-        """An op on numbers, or on whole arrays and vectors of such."""
+        """Evaluate an op on numbers, or on whole arrays and vectors of such."""
         if isinstance(op, arith.SelectOp) and isinstance(self.value(op.lhs), tuple):
             condition = self.array(op.cond)
             choose = partial(self._choice, condition)
@@ -266,7 +266,7 @@ class Evaluation:
         return lambda v: self.builder.op(op, *v)
 
     def elementwise(self, op: Operation, arrays: Sequence[Array]) -> Array:
-        """The op on the elements of arrays, which are broadcast as in NumPy."""
+        """Evaluate the op on the elements of arrays, which are broadcast as in NumPy."""
         return self._over(arrays, lambda elements: self._element(op, elements))
 
     def _over(self, arrays: Sequence[Array], apply: Callable[[list[Element]], Element]) -> Array:
@@ -322,7 +322,7 @@ class Evaluation:
     # -- patterns --------------------------------------------------------------------------
 
     def map(self, op: maps.MapBase) -> Value:
-        """A map: its function with one more axis around."""
+        """Evaluate a map: its function with one more axis around."""
         value = self.value(op.input)
         if isinstance(op, maps.MapSeqSlideOp):
             value = each(partial(slide, self.m, op), value)
@@ -346,7 +346,7 @@ class Evaluation:
         return each(element, value)
 
     def reduce(self, op: reductions.ReduceBase) -> Value:
-        """A reduction: a contraction where it sums, multiplies or takes an extreme."""
+        """Evaluate a reduction: a contraction where it sums, multiplies or takes an extreme."""
         initial, value = each(self.m.plain, self.value(op.initial)), self.value(op.input)
         axis = self.m.common(arrays_in(value))
         running = each(self._accumulator, initial)
@@ -358,12 +358,12 @@ class Evaluation:
             return self._in_steps(op, initial, value)
 
     def _accumulator(self, initial: Array) -> Array:
-        """A stand-in for an accumulator that begins like this."""
+        """Make a stand-in for an accumulator with an initial value."""
         index = tuple(map(IndexExpr.of, initial.axes))
         return Array(initial.axes, Running(next(self.accumulators), index))
 
     def _total(self, axis: str, initial: Array, running: Array, found: Array) -> Array:
-        """The accumulator after the last element."""
+        """Accumulator after the last element."""
         own, element = running.element, found.element
         if len(found.axes) == len(running.axes):
             places = dict(zip(found.axes, map(IndexExpr.of, running.axes), strict=True))
@@ -388,7 +388,7 @@ class Evaluation:
         return isinstance(made, ew.ConstantOp) and made.number == NEUTRAL[aggregation]
 
     def _in_steps(self, op: reductions.ReduceBase, initial: Value, value: Value) -> Value:
-        """A reduction by any function: of pairs, of pairs of these and so on if in any order."""
+        """Evaluate a reduction by any function: as a tree of pairs if the order is free."""
         length = self._length(value)
         pairs = isinstance(op, reductions.ReduceOp) and _alike(self, initial, value)
         rest: list[Value] = []
@@ -413,14 +413,14 @@ class Evaluation:
         return found
 
     def _check_steps(self, op: LiftOp, steps: int, what: str) -> None:
-        """Refuse a loop that would be written out in too many steps."""
+        """Refuse a loop that would be unrolled in too many steps."""
         if steps > MOST_STEPS:
             raise TileError.at(
                 op, f"{what} is written out in Tile, for a gradient too: {MOST_STEPS} steps at most"
             )
 
     def iterate(self, op: reductions.IterateOp) -> Value:
-        """An iteration, written out."""
+        """Unroll an iteration."""
         value = self.value(op.initial)
         steps = list(op.steps())
         times_ = number(op.count)
@@ -435,14 +435,14 @@ class Evaluation:
         return value
 
     def generate(self, op: values.GenerateOp) -> Value:
-        """An array of what a function gives for places."""
+        """Evaluate an array of a function's results for indices."""
         sizes = sizes_of(as_array(op.result, op.pattern()))[: len(op.block.args)]
         axes = [self.m.axis(number(SizeAttr(size))) for size in sizes]
         result = self.function(op, *(Array((), Place(IndexExpr.of(a))) for a in axes))
         return over(result, *axes)
 
     def at(self, op: values.AtOp) -> Value:
-        """An element at an index."""
+        """Evaluate an element at an index."""
         index = self.array(op.index).element
         return self._at(self.value(op.input), index)
 
@@ -453,54 +453,54 @@ class Evaluation:
         return each(element, value)
 
     def pad_constant(self, op: layout.PadConstantOp) -> Value:
-        """A value at the ends."""
+        """Evaluate a pad by a value."""
         array, value = (each(self.m.plain, self.value(v)) for v in op.operands)
         return each(partial(pad_constant, self.m, op), array, value)
 
     def concat(self, op: layout.ConcatOp) -> Value:
-        """Arrays one after the other."""
+        """Evaluate a concatenation."""
         return each(
             lambda *arrays: self.m.concatenated([self.m.plain(a) for a in arrays]),
             *(self.value(v) for v in op.operands),
         )
 
     def broadcast(self, op: vector.BroadcastOp) -> Value:
-        """A vector of one number."""
+        """Evaluate a vector of one number."""
         t = op.results[0].type
         assert isinstance(t, VectorType)
         return self.array(op.operands[0]).over(self.m.axis(t.get_shape()[0]))
 
     def same(self, op: Operation) -> Value:
-        """The value itself."""
+        """Return the value itself."""
         return self.value(op.operands[0])
 
     def together(self, op: Operation) -> Value:
-        """A tuple; an array of tuples is one, too."""
+        """Evaluate a tuple; an array of tuples is one, too."""
         return tuple(self.value(v) for v in op.operands)
 
     def get(self, op: values.GetOp) -> Value:
-        """A component."""
+        """Evaluate a component."""
         found = self.value(op.input)
         assert isinstance(found, tuple)
         return found[op.index.data]
 
     def let(self, op: values.LetOp) -> Value:
-        """The result of the function for a value."""
+        """Evaluate the function for a value."""
         return self.function(op, self.value(op.value))
 
     def size(self, op: values.SizeOp) -> Value:
-        """A size."""
+        """Evaluate a size."""
         return Array((), Place(IndexExpr.of(number(op.size))))
 
     def from_elements(self, op: tensor.FromElementsOp) -> Value:
-        """A number, or the numbers of an array."""
+        """Evaluate a number, or the numbers of an array."""
         parts = [self.array(v) for v in op.operands]
         if not shape_of(tensor_type(op.result)):
             return parts[0]
         return self.m.concatenated([p.over(self.m.axis(1)) for p in parts])
 
     def extract(self, op: tensor.ExtractOp) -> Value:
-        """A number of an array."""
+        """Evaluate a number of an array."""
         found: Value = self.array(op.tensor)
         for index in op.indices:
             found = self._at(found, self.array(index).element)
@@ -549,7 +549,7 @@ RUN: dict[type[Operation], Callable[[Evaluation, Any], Value]] = {
     **dict.fromkeys(reductions.REDUCE_OPS, Evaluation.reduce),
     **dict.fromkeys(memory.MEMORY_OPS, Evaluation.same),
 }
-"""The evaluation of each op that is no layout of one array and no arithmetic."""
+"""Evaluation of each op that is no layout of one array and no arithmetic."""
 
 OF_NUMBERS = (
     arith.ConstantOp,

@@ -29,18 +29,18 @@ from tiledialect.passes.lift.to_tile.elements import (
 )
 
 Pieces = Iterator[tuple[IndexExpr, int, int]]
-"""Runs of an array: the place of the first element, the step from one to the next, how many."""
+"""Runs of an array: index of the first element, step from one to the next, length."""
 
 
 def number(size: SizeAttr) -> int:
-    """The number that a size is, by now."""
+    """Number that a size is, by now."""
     value = size.data.value
     assert value is not None
     return value
 
 
 def split(m: Tensors, op: Any, array: Array) -> Array:
-    """Pieces, or vectors."""
+    """Split into pieces, or vectors."""
     size = number(op.size)
     parts = m.parts.get(array.axes[0])
     if parts is not None and m.sizes[parts[1]] == size:
@@ -51,7 +51,7 @@ def split(m: Tensors, op: Any, array: Array) -> Array:
 
 
 def slide(m: Tensors, op: Any, array: Array) -> Array:
-    """Windows."""
+    """Slide windows."""
     array = m.plain(array)
     size, step = number(op.size), number(op.step)
     outer, inner = m.axis((m.sizes[array.axes[0]] - size) // step + 1), m.axis(size)
@@ -59,13 +59,13 @@ def slide(m: Tensors, op: Any, array: Array) -> Array:
 
 
 def transpose(m: Tensors, op: Operation, array: Array) -> Array:
-    """The outer two axes exchanged."""
+    """Transpose the outer two axes."""
     first, second, *rest = array.axes
     return Array((second, first, *rest), array.element)
 
 
 def join(m: Tensors, op: Operation, array: Array) -> Array:
-    """Pieces one after the other, or lanes."""
+    """Join pieces, or lanes."""
     outer, inner, *rest = array.axes
     if outer not in m.parts and inner not in m.parts:
         axis = m.axis(m.sizes[outer] * m.sizes[inner])
@@ -75,7 +75,7 @@ def join(m: Tensors, op: Operation, array: Array) -> Array:
 
 
 def _joined(element: Element, outer: str, inner: str, size: int, axis: str) -> Element | None:
-    """The element where it depends on ``size*outer + inner`` alone, by one axis for both."""
+    """Element by one axis for both, where it depends on ``size*outer + inner`` alone."""
     found = list[IndexExpr]()
     match element:
         case Load() | Running():
@@ -92,7 +92,7 @@ def _joined(element: Element, outer: str, inner: str, size: int, axis: str) -> E
 
 
 def slice_(m: Tensors, op: layout.SliceOp, array: Array) -> Array:
-    """Some of the elements."""
+    """Slice some of the elements."""
     start, stop = number(op.start), number(op.stop)
     axis = m.axis(stop - start)
     return array.at(IndexExpr.of(axis) + start).over(axis)
@@ -102,7 +102,7 @@ def slice_(m: Tensors, op: layout.SliceOp, array: Array) -> Array:
 
 
 def pad(m: Tensors, op: layout.PadOp, array: Array) -> Array:
-    """Elements repeated at the ends: the array is put together of runs of itself."""
+    """Pad with repeated elements: the array is concatenated from runs of itself."""
     left, right, size = number(op.left), number(op.right), m.sizes[array.axes[0]]
     runs = _clamped if op.boundary.data is Boundary.clamp else _repeated
     mirrors = op.boundary.data is Boundary.mirror
@@ -122,7 +122,7 @@ def _clamped(left: int, right: int, size: int, mirrors: bool) -> Pieces:
 
 
 def _repeated(left: int, right: int, size: int, mirrors: bool) -> Pieces:
-    """The array again and again, every other time backwards if it ``mirrors``."""
+    """Repeat the array, every other time backwards if it ``mirrors``."""
     for block in range(-left // size, -(-(size + right) // size)):
         start, stop = max(-left, block * size), min(size + right, (block + 1) * size)
         first = start - block * size
@@ -133,7 +133,7 @@ def _repeated(left: int, right: int, size: int, mirrors: bool) -> Pieces:
 
 
 def pad_constant(m: Tensors, op: layout.PadConstantOp, array: Array, value: Array) -> Array:
-    """A value repeated at the ends."""
+    """Pad with a value."""
     inner = array.axes[1:]
     ends = [
         Array((m.axis(number(size)), *(inner if not value.axes else value.axes)), value.element)
@@ -147,7 +147,7 @@ def pad_constant(m: Tensors, op: layout.PadConstantOp, array: Array, value: Arra
 
 
 def gather(m: Tensors, op: layout.GatherOp, array: Array) -> Array:
-    """Elements from where the map says."""
+    """Gather elements by the map."""
     size = m.sizes[array.axes[0]]
     _check(op, size)
     found = _affine(m, op.map.data, size)
@@ -161,7 +161,7 @@ def gather(m: Tensors, op: layout.GatherOp, array: Array) -> Array:
 
 
 def scatter(m: Tensors, op: layout.ScatterOp, array: Array) -> Array:
-    """Elements to where the map says, a permutation."""
+    """Scatter elements by the map, a permutation."""
     size = m.sizes[array.axes[0]]
     _check(op, size)
     around, inner = m.around(array), array.axes[1:]
@@ -196,7 +196,7 @@ def _check(op: layout.GatherOp | layout.ScatterOp, size: int) -> None:
 
 
 def _affine(m: Tensors, index: IndexMap, size: int) -> tuple[IndexExpr, tuple[str, ...]] | None:
-    """The place that a map gives, affine in one axis, or in two that are joined; None: neither."""
+    """Index by a map, affine in one axis, or in two that are joined; None if neither."""
     if any(len(product) > 1 for product, _ in index.expr):
         return None
     divisors = {_divisor(atom, index.variable) for atom in index.expr.atoms} - {1}
@@ -223,7 +223,7 @@ def _affine(m: Tensors, index: IndexMap, size: int) -> tuple[IndexExpr, tuple[st
 
 
 def _divisor(atom: Atom, variable: str) -> int | None:
-    """1 for the variable, and what it is divided by; None for anything else."""
+    """Divisor of the variable, 1 for itself; None for anything else."""
     if atom == Variable(variable):
         return 1
     if isinstance(atom, Quotient | Remainder) and atom.dividend.atom == Variable(variable):
@@ -242,7 +242,7 @@ def _place(index: IndexMap, values: dict[Atom, IndexExpr]) -> IndexExpr:
 
 
 def _computed(m: Tensors, index: IndexMap, place: IndexExpr) -> Load:
-    """The place that a map gives, computed."""
+    """Index by a map, computed."""
 
     def value(expr: Expr) -> Element:
         total: Element = Place(IndexExpr.of(0))
@@ -283,14 +283,14 @@ def _floored(m: Tensors, quotient: bool) -> Callable[[Any], Any]:
 
 
 def plus(m: Tensors, a: Element, b: Element) -> Element:
-    """The sum of two indices."""
+    """Sum of two indices."""
     if isinstance(a, Place) and isinstance(b, Place):
         return Place(a.expr + b.expr)
     return m.elementwise(lambda v: m.builder.add(*v), (a, b))
 
 
 def times(m: Tensors, a: Element, b: Element) -> Element:
-    """The product of two indices."""
+    """Product of two indices."""
     match a, b:
         case Place(), Place() if a.expr.is_constant or b.expr.is_constant:
             return Place(a.expr * b.expr)
@@ -299,7 +299,7 @@ def times(m: Tensors, a: Element, b: Element) -> Element:
 
 
 def at(m: Tensors, array: Array, index: Element) -> Array:
-    """The element at an index, which is brought into range."""
+    """Element at an index, which is clamped into range."""
     last = m.sizes[array.axes[0]] - 1
     if isinstance(index, Place):
         least, most = _range(m, index.expr)
@@ -322,7 +322,7 @@ AS_IT_IS = (
     layout.AsScalarOp,
     layout.TransposeOp,
 )
-"""The ops that work on arrays with joined axes, too."""
+"""Ops that work on arrays with joined axes, too."""
 
 LAYOUT: dict[type[Operation], Callable[[Tensors, Any, Array], Array]] = {
     layout.SplitOp: split,
@@ -336,4 +336,4 @@ LAYOUT: dict[type[Operation], Callable[[Tensors, Any, Array], Array]] = {
     layout.ScatterOp: scatter,
     layout.SliceOp: slice_,
 }
-"""The ops on one array of numbers; of an array of tuples each component is taken for itself."""
+"""Ops on one array of numbers; of an array of tuples each component is taken for itself."""

@@ -19,7 +19,7 @@ from tiledialect.interpreters.scalars import INTEGER_PREDICATES
 from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 
 Make = Callable[[TensorBuilder, Any, Sequence[SSAValue]], SSAValue]
-"""Makes tensor ops of an op on numbers, for tensors in place of its operands."""
+"""Function that makes tensor ops of an op on numbers, for tensors in place of its operands."""
 
 
 def _same(op: type[ElementwiseOp]) -> Make:
@@ -31,13 +31,13 @@ def _cast(b: TensorBuilder, op: Operation, v: Sequence[SSAValue]) -> SSAValue:
 
 
 def _extended(b: TensorBuilder, op: Operation, v: Sequence[SSAValue]) -> SSAValue:
-    """With its sign: a bool that holds becomes -1."""
+    """Extend with the sign: a bool that holds becomes -1."""
     found = _cast(b, op, v)
     return b.neg(found) if tensor_type(v[0]).element_type == et.CONCRETE["i1"] else found
 
 
 def _floor_quotient(b: TensorBuilder, op: Operation, v: Sequence[SSAValue]) -> SSAValue:
-    """The quotient rounded down, of one that is rounded toward zero; 0 where the divisor is 0."""
+    """Quotient rounded down, from one that is rounded toward zero; 0 where the divisor is 0."""
     rest = b.op(ew.RemOp, *v)
     apart = b.op(ew.CmpNeOp, b.op(ew.CmpLtOp, rest, 0), b.op(ew.CmpLtOp, v[1], 0))
     inexact = b.op(ew.BitAndOp, b.op(ew.CmpNeOp, rest, 0), b.op(ew.CmpNeOp, v[1], 0))
@@ -53,7 +53,7 @@ REALS_COMPARED = {
     5: ew.CmpLeOp,
     13: ew.CmpNeOp,
 }
-"""By the number of the predicate. Tile's comparisons are those of C: on NaN only `!=` holds."""
+"""Comparisons by the number of the predicate. Tile's are those of C: on NaN only `!=` holds."""
 
 INTEGERS_COMPARED = {
     "eq": ew.CmpEqOp,
@@ -119,11 +119,11 @@ MAKES: dict[type[Operation], Make] = {
     math.TanOp: _same(ew.TanOp),
     math.TanhOp: _same(ew.TanhOp),
 }
-"""The tensor ops of each op on numbers but constants and comparisons."""
+"""Tensor ops of each op on numbers but constants and comparisons."""
 
 
 def maker(op: Operation) -> Make | None:
-    """Makes the tensor ops of an op on numbers; None if there are none."""
+    """Function that makes the tensor ops of an op on numbers; None if there are none."""
     if isinstance(op, arith.CmpiOp):
         compare = INTEGERS_COMPARED.get(INTEGER_PREDICATES[op.predicate.value.data])
     elif isinstance(op, arith.CmpfOp):
@@ -134,7 +134,7 @@ def maker(op: Operation) -> Make | None:
 
 
 def constant(op: arith.ConstantOp) -> ew.ConstantOp | None:
-    """The constant as a tensor without axes; None if it is no number."""
+    """Constant as a tensor without axes; None if it is no number."""
     t = op.result.type
     match op.value:
         case FloatAttr():
@@ -147,5 +147,5 @@ def constant(op: arith.ConstantOp) -> ew.ConstantOp | None:
 
 
 def stored(t: Attribute) -> Attribute:
-    """The element type of a tensor of numbers of a type: an index, which has no width, is i64."""
+    """Element type of a tensor of numbers of a type: an index, which has no width, is i64."""
     return i64 if isinstance(t, IndexType) else t
