@@ -1,6 +1,6 @@
-"""Writes the lit tests of the rewrite rules, a file a family, from `lift_programs`.
+"""Write the lit tests of the rewrite rules, a file a family, from `lift_programs`.
 
-Run from the repository's root, `python test/passes/lift/generate.py`; read what changes.
+Run from the repository's root, `python test/passes/lift/rules/generate.py`; read what changes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1]))
+sys.path.insert(0, str(HERE.parents[2] / "support"))
 
 from lift_programs import EXAMPLES, Make  # noqa: E402
 
@@ -23,7 +23,7 @@ from tiledialect.passes.lift.rules.collections import FAMILIES, RULES  # noqa: E
 
 
 class First(Random):
-    """Chooses what is simplest."""
+    """Random choices that are always the first."""
 
     def choice(self, seq: Any) -> Any:
         return seq[0]

@@ -125,7 +125,7 @@ func.func @map_map_transpose_zip_inside(%x: tensor<?x?xf32, #lift.sizes<N, M>> {
 
 // `map(reduce(f, e)) = transpose >> reduce((s, y) ⇒ zip(s, y) >> map(f), [e, …])`.
 //
-// What the reduction starts from may depend on the outer element.
+// The initial value of the reduction may depend on the outer element.
 // CHECK-LABEL: func.func @map_reduce_interchange(
 // CHECK-NEXT: lift.generate(
 // CHECK-NEXT:   arith.constant 0.000000e+00 : f32
@@ -263,7 +263,7 @@ func.func @reduce_map_interchange(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.n
 // `x >> map(a ⇒ zip(a, y) >> reduce(f, e))` as a reduction of arrays.
 //
 // It is `zip(x >> transpose, y) >> reduce((s, (c, q)) ⇒ zip(s, c) >> map((s, p) ⇒ f(s, (p, q))),
-// [e, …])`. What the reduction starts from may depend on `a`.
+// [e, …])`. The initial value of the reduction may depend on `a`.
 // CHECK-LABEL: func.func @map_zip_reduce_interchange(
 // CHECK-NEXT: lift.transpose
 // CHECK-NEXT: lift.generate(

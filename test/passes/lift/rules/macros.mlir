@@ -1,7 +1,7 @@
 // Written by generate.py, which stands beside this file.
 // RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
 
-// What cancels out goes, everywhere.
+// Cancel identities everywhere.
 // CHECK-LABEL: func.func @simplify(
 // CHECK-NEXT: lift.map(
 // CHECK-NEXT:   arith.constant 1.000000e+00 : f32
@@ -26,7 +26,7 @@ func.func @simplify(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}, %y
   func.return %4 : tensor<?xf32, #lift.sizes<N>>
 }
 
-// Maps and reductions are fused, everywhere.
+// Fuse maps and reductions everywhere.
 // CHECK-LABEL: func.func @fuse(
 // CHECK-NEXT: lift.zip
 // CHECK-NEXT: arith.constant 0.000000e+00 : f32
@@ -270,7 +270,7 @@ func.func @interchange(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"})
 
 // `map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))` as a reduction of matrices.
 //
-// Each step adds what one column of both makes to all elements: register blocking in two
+// Each step adds the products of one column of both to all elements: register blocking in two
 // dimensions, where the matrix is private. By `map_zip_reduce_interchange`, twice.
 // CHECK-LABEL: func.func @reduce_outermost(
 // CHECK-NEXT: lift.transpose
@@ -618,7 +618,7 @@ func.func @tile_matrix_product(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name
 
 // `reduce(f, e) = split(n) >> map(reduce_seq(f, e)) >> reduce_seq(f, e)`; `n` divides the size.
 //
-// By `partial_reduce` and `reduce_seq`, with what is before it fused.
+// By `partial_reduce` and `reduce_seq`, with the producer fused.
 // CHECK-LABEL: func.func @reduce_in_parts(
 // CHECK-NEXT: lift.map(
 // CHECK-NEXT:   arith.constant 1.000000e+00 : f32

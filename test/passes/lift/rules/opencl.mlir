@@ -192,7 +192,7 @@ func.func @reduce_seq_unroll(%x: tensor<?x3xf32, #lift.sizes<N>> {tile.name = "x
   func.return %0 : tensor<?xf32, #lift.sizes<N>>
 }
 
-// `f = to_global(f)`: what a pattern gives is kept in global memory.
+// `f = to_global(f)`: the result of a pattern is kept in global memory.
 // CHECK-LABEL: func.func @to_global(
 // CHECK-NEXT: lift.map_glb(0)(
 // CHECK-NEXT:   arith.constant 1.000000e+00 : f32
@@ -210,7 +210,7 @@ func.func @to_global(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (te
   func.return %0 : tensor<?xf32, #lift.sizes<N>>
 }
 
-// `f = to_local(f)` inside of `map_wrg`: what a pattern gives is kept in local memory.
+// `f = to_local(f)` inside of `map_wrg`: the result of a pattern is kept in local memory.
 // CHECK-LABEL: func.func @to_local(
 // CHECK-NEXT: lift.map_wrg(0)(
 // CHECK-NEXT:   lift.map_lcl(0)(
@@ -234,7 +234,7 @@ func.func @to_local(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) ->
   func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
 }
 
-// `f = to_private(f)` for one work-item: what a pattern gives is kept in private memory.
+// `f = to_private(f)` for one work-item: the result of a pattern is kept in private memory.
 // CHECK-LABEL: func.func @to_private(
 // CHECK-NEXT: lift.map_glb(0)(
 // CHECK-NEXT:   arith.constant 0.000000e+00 : f32
@@ -329,7 +329,7 @@ func.func @vectorize_function(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"
   func.return %6 : tensor<?xf32, #lift.sizes<N>>
 }
 
-// `reduce(f, e)` as one of vectors of `w`, and one of the numbers in what that gives.
+// `reduce(f, e)` as one of vectors of `w`, and one of the numbers in its result.
 //
 // `as_vector(w) >> split(n / w) >> map(reduce(f of vectors)) >> as_scalar >> reduce(f, e)`; `w`
 // divides the size `n`, and `f` is commutative.
