@@ -25,7 +25,7 @@ from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.nest.utils.scalars import Scalars, kind_of
 from tiledialect.lowering.tile_to_nest.elements import element_type
-from tiledialect.lowering.tile_to_nest.group_reductions import Parts
+from tiledialect.lowering.tile_to_nest.group_reductions import GroupReduction
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import Role, separate_sums, sub_group_share
@@ -35,7 +35,7 @@ Aggregate = Callable[[Scalars, Attribute, SSAValue, SSAValue], SSAValue]
 
 
 @dataclass(frozen=True)
-class Places:
+class AccumulatorLayout:
     """Loop levels of a kernel that index the accumulators of a contraction, or share them."""
 
     kernel: KernelNest
@@ -47,13 +47,13 @@ class Places:
     """Summed levels that are divided among work-items."""
 
     @staticmethod
-    def of(kernel: KernelNest, first: int, outputs: set[str]) -> Places:
+    def of(kernel: KernelNest, first: int, outputs: set[str]) -> AccumulatorLayout:
         """Build the layout of a contraction whose points are the levels from ``first`` on."""
         levels, inside = kernel.levels, range(first, len(kernel.levels))
         moving = tuple(k for k in inside if levels[k].index in outputs)
         lanes = tuple(k for k in separate_sums(levels, outputs) if k in inside)
         shared = tuple(k for k in kernel.local_levels if levels[k].index not in outputs)
-        return Places(kernel, moving, lanes, shared)
+        return AccumulatorLayout(kernel, moving, lanes, shared)
 
     @property
     def window(self) -> int | None:
@@ -88,7 +88,7 @@ class Places:
         return [*(steps[step_name(k)] for k in self.moving), *own]
 
     @property
-    def joined(self) -> list[Expr]:
+    def reduced(self) -> list[Expr]:
         """Indices of the reduced value of all lanes."""
         return self.here([Expr()] * len(self.lanes))
 
@@ -97,27 +97,36 @@ class Accumulator:
     """A private buffer with a place for each accumulator of a work-item."""
 
     def __init__(
-        self, places: Places, t: Attribute, start: float | int, aggregate: Aggregate, hint: str
+        self,
+        places: AccumulatorLayout,
+        t: Attribute,
+        initial: float | int,
+        aggregate: Aggregate,
+        hint: str,
     ):
         self.places = places
         self.kernel = places.kernel
         self.nest = places.kernel.nest
         self.type = t
-        self.initial = start
+        self.initial = initial
         self.aggregate = aggregate
         self.buffer = self.nest.buffer(t, places.extents, PRIVATE, hint)
 
     @staticmethod
     def of(
-        op: ContractionOp, places: Places, hint: str = "acc", *, loses_nan: bool = False
+        op: ContractionOp,
+        places: AccumulatorLayout,
+        hint: str = "acc",
+        *,
+        ignores_nan: bool = False,
     ) -> Accumulator:
         """Build the accumulator of a contraction; of a maximum or minimum that may ignore NaN."""
         t, aggregation = accumulator_type(op), op.aggregation.data
-        aggregate = (NUMBERS if loses_nan else AGGREGATE)[aggregation]
+        aggregate = (NAN_IGNORING if ignores_nan else AGGREGATE)[aggregation]
         return Accumulator(places, t, neutral(aggregation, t), aggregate, hint)
 
     @staticmethod
-    def flag(places: Places) -> Accumulator:
+    def flag(places: AccumulatorLayout) -> Accumulator:
         """Build the flag that records whether a point landed."""
         return Accumulator(places, i1, 0, _either, "landed")
 
@@ -151,7 +160,7 @@ class Accumulator:
 
     def add(self, value: SSAValue) -> None:
         """Aggregate a value into the accumulator of the loops being built."""
-        self.change(lambda old: self.joined(old, value))
+        self.change(lambda old: self.combine(old, value))
 
     def copied(self) -> Accumulator:
         """Copy the accumulators with their present values."""
@@ -170,21 +179,21 @@ class Accumulator:
 
     def total(self, place: Sequence[Expr] | None = None) -> SSAValue:
         """Load the aggregate at the loops being built, or at given indices, once all is reduced."""
-        return self.nest.load(self.buffer, self.places.joined if place is None else place)
+        return self.nest.load(self.buffer, self.places.reduced if place is None else place)
 
-    def join(self, *, everywhere: bool = True) -> None:
+    def reduce(self, *, everywhere: bool = True) -> None:
         """Reduce over the lanes of a vector, and over the work-items that share an element.
 
         All of these get the result, or the first of them alone.
         """
-        self._join_lanes()
-        self._join_items(everywhere)
+        self._reduce_lanes()
+        self._reduce_items(everywhere)
 
-    def joined(self, a: SSAValue, b: SSAValue) -> SSAValue:
+    def combine(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Combine two aggregates."""
         return self.aggregate(self.nest.scalars, self.type, a, b)
 
-    def _join_lanes(self) -> None:
+    def _reduce_lanes(self) -> None:
         """Reduce the lanes of vectors into the first one, half by half."""
         nest, places = self.nest, self.places
         extents = [self.kernel.levels[k].extent for k in places.lanes]
@@ -202,10 +211,10 @@ class Accumulator:
                     place = places.here([*before, lane, *inner])
                     other = places.here([*before, lane + half, *inner])
                     total, value = nest.load(self.buffer, place), nest.load(self.buffer, other)
-                    nest.store(self.joined(total, value), self.buffer, place)
+                    nest.store(self.combine(total, value), self.buffer, place)
                 extent = half
 
-    def _join_items(self, everywhere: bool) -> None:
+    def _reduce_items(self, everywhere: bool) -> None:
         """Reduce over the work-items that share an element.
 
         Neighbours in a sub-group exchange registers, if the schedule says so; the rest is a tree in
@@ -215,17 +224,17 @@ class Accumulator:
         if not places.shared:
             return
         lanes = places.lanes_of_sub_group if can_shuffle(self.type) else 1
-        self._join_sub_groups(lanes)
+        self._reduce_sub_groups(lanes)
         parts = prod(self.kernel.levels[k].extent for k in places.shared) // lanes
         if parts > 1:
-            apart = Parts(self, parts, lanes)
+            apart = GroupReduction(self, parts, lanes)
             if lanes % parts == 0:
                 apart.exchange()
-                self._join_sub_groups(parts)
+                self._reduce_sub_groups(parts)
             else:
                 apart.tree(everywhere=everywhere)
 
-    def _join_sub_groups(self, lanes: int) -> None:
+    def _reduce_sub_groups(self, lanes: int) -> None:
         """Reduce over so many neighbours: each step doubles the number that is reduced."""
         places, size = self.places, self.kernel.schedule.sub_groups
         mask = lanes // 2
@@ -234,7 +243,7 @@ class Accumulator:
                 own = self.total()
                 other = self.nest.emit(ShuffleOp(own, mask, size))
                 other.name_hint = "other"
-                self.nest.store(self.joined(own, other), self.buffer, places.joined)
+                self.nest.store(self.combine(own, other), self.buffer, places.reduced)
             mask //= 2
 
 
@@ -309,7 +318,7 @@ def _extreme(of_floats: type[arith.MaximumfOp | arith.MinimumfOp], name: str) ->
     return build
 
 
-def _number(predicate: str) -> Aggregate:
+def _nan_ignoring(predicate: str) -> Aggregate:
     """Maximum or minimum of the numbers alone, where the aggregate so far is one."""
 
     def build(s: Scalars, t: Attribute, acc: SSAValue, value: SSAValue) -> SSAValue:
@@ -330,8 +339,8 @@ AGGREGATE: dict[Aggregation, Aggregate] = {
     Aggregation.assign: lambda s, t, acc, value: value,
 }
 """Function of each aggregation."""
-NUMBERS: dict[Aggregation, Aggregate] = {
-    Aggregation.max: _number("gt"),
-    Aggregation.min: _number("lt"),
+NAN_IGNORING: dict[Aggregation, Aggregate] = {
+    Aggregation.max: _nan_ignoring("gt"),
+    Aggregation.min: _nan_ignoring("lt"),
 }
 """Functions of maxima and minima that need not propagate NaN."""

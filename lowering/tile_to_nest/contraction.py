@@ -38,7 +38,7 @@ from tiledialect.index.sets import Guard
 from tiledialect.index.simplify import simplify_condition
 from tiledialect.lowering.tile_to_nest.accumulators import (
     Accumulator,
-    Places,
+    AccumulatorLayout,
     combined,
     neutral_operands,
 )
@@ -54,7 +54,7 @@ from tiledialect.schedule.output_box import always_lands, visited
 
 
 @dataclass(frozen=True)
-class Pass:
+class Accumulation:
     """Accumulation of a contraction over its points."""
 
     op: ContractionOp
@@ -99,7 +99,7 @@ class ContractionNest:
         box = instruction_box(op, kernel.schedule)
         self.instruction = box and InstructionNest(kernel, self.staging, box)
         """Instruction in the place of the innermost loops, if the schedule has one."""
-        self.places = Places.of(kernel, self.first_reduction, self.outputs)
+        self.places = AccumulatorLayout.of(kernel, self.first_reduction, self.outputs)
         # All the work-items of an instruction must execute it.
         share = bool(self.places.shared) or self.instruction is not None
         self.guards = Guards(kernel, share=share, tail=tail)
@@ -239,11 +239,11 @@ class ContractionNest:
         kept = [a for a in (acc, flag) if a is not None]
         for accumulator in kept:
             accumulator.start(self.instruction.alone if self.instruction is not None else ())
-        first = Pass(self.op, self.staging, acc, self.staging.read, flag)
+        first = Accumulation(self.op, self.staging, acc, self.staging.read, flag)
         self._go_over(first, tests)
         exchanges = self.instruction is not None and self.instruction.exchange is not None
         for accumulator in kept:
-            accumulator.join(everywhere=self.count is not None or exchanges)
+            accumulator.reduce(everywhere=self.count is not None or exchanges)
         counted = self._count(tests, acc, flag)
         if self.instruction is not None and self.instruction.exchange is not None:
             with self.kernel.loops(self.moving):
@@ -267,11 +267,11 @@ class ContractionNest:
             return self.counted.read(0)
 
         lands = self._lands if self.counted is self.staging else tuple
-        self._go_over(Pass(op, self.counted, found, read, lands=lands), tests)
-        found.join(everywhere=False)
+        self._go_over(Accumulation(op, self.counted, found, read, lands=lands), tests)
+        found.reduce(everywhere=False)
         return found
 
-    def _go_over(self, what: Pass, tests: tuple[Test, ...]) -> None:
+    def _go_over(self, what: Accumulation, tests: tuple[Test, ...]) -> None:
         """Build the loops over all points of the accumulators."""
         needed = self._tests_of_unstaged(tests)
         every = (*needed, *self.point_tests(what.staging, what.flag))
@@ -279,7 +279,7 @@ class ContractionNest:
             self._points(self.first_reduction, every, what, entering=True)
 
     def _points(
-        self, k: int, tests: tuple[Test, ...], what: Pass, *, entering: bool = False
+        self, k: int, tests: tuple[Test, ...], what: Accumulation, *, entering: bool = False
     ) -> None:
         """Build the loops over the points, from level ``k`` on."""
         skip, tests = self.guards.skipping(tests, k)
@@ -292,7 +292,7 @@ class ContractionNest:
             with what.acc.in_registers() as registers:
                 self._points_inside(k, tests, replace(what, acc=registers))
 
-    def _points_inside(self, k: int, tests: tuple[Test, ...], what: Pass) -> None:
+    def _points_inside(self, k: int, tests: tuple[Test, ...], what: Accumulation) -> None:
         # The work-items of an instruction stay together.
         branch, later = self.guards.passing(tests, k, points=self.instruction is None)
         acc, flag = what.acc, what.flag
@@ -309,7 +309,7 @@ class ContractionNest:
             if flag is not None:
                 flag.set()
 
-    def _value(self, what: Pass) -> SSAValue:
+    def _value(self, what: Accumulation) -> SSAValue:
         """Value that is aggregated at the loops being built."""
         scalars, t = self.nest.scalars, what.acc.type
         value = combined(what.op, scalars, t, what.read)

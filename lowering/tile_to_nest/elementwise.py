@@ -19,7 +19,7 @@ from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, s
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 
 
-class TapElements(Elements):
+class StencilElements(Elements):
     """Elements, also of small stencils: the operands of their points are loaded inline."""
 
     def _compute(self, op: Operation) -> SSAValue:
@@ -126,7 +126,7 @@ def elementwise_nest(nest: KernelNest) -> None:
         )
         with nest.nest.when(inside):
             if k == len(nest.levels):
-                nest.store_outputs(TapElements(nest.nest, nest.memory, nest.at(axes)))
+                nest.store_outputs(StencilElements(nest.nest, nest.memory, nest.at(axes)))
                 return
             with nest.loops([k]):
                 enter(k + 1)

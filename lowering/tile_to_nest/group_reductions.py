@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Parts:
+class GroupReduction:
     """Reduction over a work-group in local memory, of parts that some neighbours hold alike.
 
     Neighbouring work-items have neighbouring places there, of a whole vector where aggregates lie
@@ -73,7 +73,7 @@ class Parts:
 
     def _place(self, part: Expr) -> list[Expr]:
         """Indices of a part of the aggregate of the loops being built."""
-        return self._ordered(self.places.joined[: len(self.places.moving)], self.row, part)
+        return self._ordered(self.places.reduced[: len(self.places.moving)], self.row, part)
 
     def _ordered(self, tile: list[T], row: T, part: T) -> list[T]:
         """Axes of local memory, the fastest last."""
@@ -92,13 +92,13 @@ class Parts:
     def _add(self, buffer: SSAValue, part: Expr) -> None:
         with self._loops():
             other = self.nest.load(buffer, self._place(part))
-            total = self.accumulator.joined(self.accumulator.total(), other)
-            self.nest.store(total, self.accumulator.buffer, self.places.joined)
+            total = self.accumulator.combine(self.accumulator.total(), other)
+            self.nest.store(total, self.accumulator.buffer, self.places.reduced)
 
     def _take(self, buffer: SSAValue, part: Expr) -> None:
         with self._loops():
             value = self.nest.load(buffer, self._place(part))
-            self.nest.store(value, self.accumulator.buffer, self.places.joined)
+            self.nest.store(value, self.accumulator.buffer, self.places.reduced)
 
     def _loops(self) -> AbstractContextManager[None]:
         return self.kernel.loops(self.places.moving)

@@ -56,10 +56,10 @@ def _numbers(kernel: KernelOp) -> Iterator[int]:
         yield from _contraction_numbers(kernel.contraction, reached)
     elif kernel.axes is None:
         for op in kernel.contractions:
-            yield from _contraction_numbers(op, _tap_ranges(op, reached))
+            yield from _contraction_numbers(op, _stencil_ranges(op, reached))
 
 
-def _tap_ranges(op: ContractionOp, reached: dict[str, Range]) -> dict[str, Range]:
+def _stencil_ranges(op: ContractionOp, reached: dict[str, Range]) -> dict[str, Range]:
     """Ranges of the indices of a small stencil, whose elements are at the kernel's coordinates."""
     found, shape = dict(ranges_of(op)), static_shape(op.result)
     ranges = [Range(0, n) for n in shape]

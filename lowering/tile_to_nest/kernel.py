@@ -211,11 +211,11 @@ class KernelNest:
 
 def read_inputs(kernel: KernelOp) -> list[int]:
     """Numbers of the inputs that a kernel reads: all but its initial value."""
-    start = start_of(kernel)
+    start = initial_input(kernel)
     return [k for k in range(len(kernel.inputs)) if k != start]
 
 
-def start_of(kernel: KernelOp) -> int | None:
+def initial_input(kernel: KernelOp) -> int | None:
     """Number of the input that is a kernel's initial value, if it leaves elements unwritten.
 
     None, too, where later kernels write all of these.

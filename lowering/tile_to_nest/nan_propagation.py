@@ -30,7 +30,7 @@ COMBINE = (Combination.none, Combination.add, Combination.mul)
 """Combinations that are NaN where an input is."""
 
 
-def loses_nan(
+def may_ignore_nan(
     extreme: ContractionOp, ops: Iterable[Operation], results: Collection[SSAValue], rows: Rows
 ) -> bool:
     """Whether all results that need a maximum or minimum are NaN where it aggregates one.

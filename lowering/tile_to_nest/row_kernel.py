@@ -35,24 +35,24 @@ from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Expr, equal
 from tiledialect.lowering.nest.utils.builder import PRIVATE
-from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, Places, combined
+from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, AccumulatorLayout, combined
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type
 from tiledialect.lowering.tile_to_nest.guards import Guards, Test
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
-from tiledialect.lowering.tile_to_nest.nan_propagation import loses_nan
+from tiledialect.lowering.tile_to_nest.nan_propagation import may_ignore_nan
 from tiledialect.lowering.tile_to_nest.online_sums import Step, scale_to, step
 from tiledialect.lowering.tile_to_nest.row_vector_tails import RowTail
 from tiledialect.lowering.tile_to_nest.staging import Staging
 from tiledialect.lowering.tile_to_nest.vector_tails import UnrolledRowTail
-from tiledialect.lowering.tile_to_nest.welford_sums import Guesses
+from tiledialect.lowering.tile_to_nest.welford_sums import RunningMeans
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import Role, first_unrolled, separate_sums
 
 NO_ACCUMULATORS: Mapping[ContractionOp, Accumulator] = {}
 
-FEW_POINTS = 4
+MIN_POINTS = 4
 """Minimum number of points of a lane between updates of a mean, if there are loops of more."""
-MOST_POINTS = 1 << 24
+MAX_POINTS = 1 << 24
 """Maximum number of points of a lane that are counted: one more is lost in f32."""
 
 
@@ -99,14 +99,14 @@ class RowNest:
         found = passes_of(self.ops, self.rows.axes)
         schedule = self.kernel.schedule
         may_join = (self.shared or schedule.one_pass) and not schedule.stages
-        return joined(found, self.rows.axes, guess=self.may_guess) if may_join else found
+        return joined(found, self.rows.axes, guess=self.can_update_means) if may_join else found
 
     @property
-    def may_guess(self) -> bool:
+    def can_update_means(self) -> bool:
         """Whether running means fit registers, with no loop over them, and points are countable."""
         inside = (self.levels[k] for k in range(self.first, len(self.levels)))
         moved = any(x.role is Role.SERIAL and x.index not in self.reduced for x in inside)
-        return not moved and prod(self._points_of(self.first - 1)) <= MOST_POINTS
+        return not moved and prod(self._points_of(self.first - 1)) <= MAX_POINTS
 
     def needed(self, values: Iterable[SSAValue], own: RowPass = NO_ROW_PASS) -> list[Operation]:
         """Ops to do at a point for these values, in order; in a pass, by its operands."""
@@ -179,10 +179,10 @@ class RowNest:
         for accumulator in accumulators.values():
             accumulator.start()
         ops = self.needed((v for op in own.contractions for v in operands(op)), own)
-        guesses = self._guesses(own, accumulators, tests) if own.welford else None
+        means = self._running_means(own, accumulators, tests) if own.welford else None
 
         def aggregate() -> None:
-            point = Point(self, own, accumulators, guesses)
+            point = Point(self, own, accumulators, means)
             for op in ops:
                 point.compute(op)
                 if (buffer := buffers.get(op.results[0])) is not None:
@@ -190,48 +190,48 @@ class RowNest:
                     self.nest.store(point.known[value], buffer, self.place(value))
             point.aggregate(ops)
 
-        self._points(range(self.first, len(self.levels)), tests, aggregate, backwards, guesses)
-        self._join(own, accumulators, guesses)
+        self._points(range(self.first, len(self.levels)), tests, aggregate, backwards, means)
+        self._reduce(own, accumulators, means)
         for op in ops:
             if op.results[0] in buffers:
                 self.kept[op.results[0]] = buffers[op.results[0]]
 
-    def _join(
+    def _reduce(
         self,
         own: RowPass,
         accumulators: dict[ContractionOp, Accumulator],
-        guesses: Guesses | None,
+        means: RunningMeans | None,
     ) -> None:
         """Reduce over lanes and work-items; first the aggregates that others depend on."""
         copies = {op: accumulators[op].copied() for op in dict.fromkeys(own.sums.values())}
         totals = dict.fromkeys(d.total for d in own.deviations.values())
         for op in totals:
-            accumulators[op].join()
+            accumulators[op].reduce()
             self.aggregates[op.result] = accumulators[op]
-        if guesses is not None:
-            guesses.finish(self._mean)
+        if means is not None:
+            means.finish(self._mean)
         for op, accumulator in accumulators.items():
             if (greatest := own.sums.get(op)) is not None:
                 scale_to(accumulators[greatest], copies[greatest], accumulator)
             if op not in totals:
-                accumulator.join()
+                accumulator.reduce()
                 self.aggregates[op.result] = accumulator
 
-    def _guesses(
+    def _running_means(
         self, own: RowPass, accumulators: dict[ContractionOp, Accumulator], tests: tuple[Test, ...]
-    ) -> Guesses:
+    ) -> RunningMeans:
         """Initialize running means with the first numbers that each lane of a work-item reads."""
         inside = range(self.first, len(self.levels))
         lanes = {k for a in accumulators.values() for k in (*a.places.moving, *a.places.lanes)}
-        points = None if tests else prod(self._points_of(self.guess_loop))
-        guesses = Guesses(own.welford, accumulators, points)
-        guesses.start()
+        points = None if tests else prod(self._points_of(self.mean_loop))
+        means = RunningMeans(own.welford, accumulators, points)
+        means.start()
         at_first = self.kernel.at_steps({step_name(k): Expr() for k in inside if k not in lanes})
-        with self.staging.scope(), guesses.loops(), at_first, self.guards.branch(tests):
-            self._guess_first(own, guesses)
-        return guesses
+        with self.staging.scope(), means.loops(), at_first, self.guards.branch(tests):
+            self._initialize_means(own, means)
+        return means
 
-    def _guess_first(self, own: RowPass, guesses: Guesses) -> None:
+    def _initialize_means(self, own: RowPass, means: RunningMeans) -> None:
         """Set the running means to the numbers at the loops being built."""
         point = Point(self)
         for op in self.needed(d.x for d in own.deviations.values()):
@@ -239,7 +239,7 @@ class RowNest:
         for value, deviation in own.deviations.items():
             assert isinstance(value.owner, Operation)
             along = self.rows.reads(value.owner)[0]
-            guesses.guess_first(deviation, point.value(deviation.x, along))
+            means.initialize(deviation, point.value(deviation.x, along))
 
     def _mean(self, deviation: Deviation) -> SSAValue:
         """Mean of the row, once its sum is reduced."""
@@ -249,7 +249,7 @@ class RowNest:
         return point.value(deviation.mean, ())
 
     @cached_property
-    def guess_loop(self) -> int:
+    def mean_loop(self) -> int:
         """Level whose steps end with an update of running means; -1 if no level inside is a loop.
 
         The innermost loop of whose steps each has some points for a lane, or the outermost.
@@ -257,7 +257,7 @@ class RowNest:
         loops = [
             k for k in range(self.first, len(self.levels)) if self.levels[k].role is Role.SERIAL
         ]
-        long = (k for k in reversed(loops) if prod(self._points_of(k)) >= FEW_POINTS)
+        long = (k for k in reversed(loops) if prod(self._points_of(k)) >= MIN_POINTS)
         return next(long, min(loops, default=-1))
 
     def _points_of(self, k: int) -> list[int]:
@@ -303,7 +303,7 @@ class RowNest:
         tests: tuple[Test, ...],
         do: Callable[[], None],
         backwards: bool,
-        guesses: Guesses | None = None,
+        means: RunningMeans | None = None,
     ) -> None:
         """Build the loops of levels over the points of a row around ``do``.
 
@@ -327,8 +327,8 @@ class RowNest:
                     return
                 with self.kernel.loops([k]), self.kernel.at_steps(turned(k)):
                     enter(position + 1, later)
-                    if k == self.guess_loop and guesses is not None:
-                        guesses.move()
+                    if k == self.mean_loop and means is not None:
+                        means.move()
 
         def turned(k: int) -> dict[str, Expr]:
             """Step of a level, from the end where the pass goes backwards."""
@@ -339,19 +339,20 @@ class RowNest:
 
         with self.staging.scope():
             enter(0, tests)
-            if self.guess_loop < 0 and guesses is not None:
-                guesses.move()
+            if self.mean_loop < 0 and means is not None:
+                means.move()
 
     def _accumulator(self, op: ContractionOp) -> Accumulator:
         """Build the accumulator of a contraction; on GPUs an instruction propagates NaN."""
         results = self.kernel.kernel.yield_op.values
-        loses = not self.kernel.local_levels and loses_nan(op, self.ops, results, self.rows)
-        return Accumulator.of(op, self._places(op), op.result.name_hint or "acc", loses_nan=loses)
+        ignores = not self.kernel.local_levels and may_ignore_nan(op, self.ops, results, self.rows)
+        hint = op.result.name_hint or "acc"
+        return Accumulator.of(op, self._places(op), hint, ignores_nan=ignores)
 
-    def _places(self, op: ContractionOp) -> Places:
+    def _places(self, op: ContractionOp) -> AccumulatorLayout:
         """Layout of the accumulators of a contraction, by the axes of its result."""
         outputs = set(self.rows.axes) - reduced_by(op, self.rows.axes)
-        return Places.of(self.kernel, self.first, outputs)
+        return AccumulatorLayout.of(self.kernel, self.first, outputs)
 
     def _moving(self, value: SSAValue) -> list[int]:
         """Levels inside a work-item that index a value."""
@@ -388,13 +389,13 @@ class Point:
         rows: RowNest,
         own: RowPass = NO_ROW_PASS,
         accumulators: Mapping[ContractionOp, Accumulator] = NO_ACCUMULATORS,
-        guesses: Guesses | None = None,
+        means: RunningMeans | None = None,
     ):
         self.rows = rows
         self.nest = rows.nest
         self.own = own
         self.accumulators = accumulators
-        self.guesses = guesses
+        self.means = means
         self.known: dict[SSAValue, SSAValue] = {}
         self.inputs: dict[int, SSAValue] = {}
         self.steps: dict[Accumulator, Step] = {}
@@ -426,9 +427,9 @@ class Point:
         if greatest is not None and greatest in self.own.sums.values():
             self.step(op, self.accumulators[greatest])
             return
-        if deviation is not None and self.guesses is not None:
+        if deviation is not None and self.means is not None:
             x = self.value(deviation.x, self.rows.rows.reads(op)[0])
-            self.known[result] = self.guesses.difference(deviation, x)
+            self.known[result] = self.means.difference(deviation, x)
             return
         if isinstance(op, ContractionOp):
             t = accumulator_type(op)
@@ -476,8 +477,8 @@ class Point:
             else:
                 step = self.steps[self.accumulators[greatest]]
                 accumulator.change(partial(step.added, self.nest.scalars, t, value=value))
-        if self.guesses is not None:
-            self.guesses.add(self.known.__getitem__, partial(self._weight, ops))
+        if self.means is not None:
+            self.means.add(self.known.__getitem__, partial(self._weight, ops))
 
     def _weight(self, ops: Sequence[Operation], moment: WelfordSum) -> SSAValue:
         """Factor of a deviation in a sum: the summand where the deviation is 1."""

@@ -38,7 +38,7 @@ from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import Role, first_unrolled
 from tiledialect.schedule.scans import ScanLevels
 
-Parts = tuple[SSAValue, ...]
+Components = tuple[SSAValue, ...]
 """Aggregate of some elements by its components, or buffers of them."""
 
 
@@ -65,22 +65,22 @@ class ScanNest:
 
     # -- places and values -----------------------------------------------------------------
 
-    def buffer(self, numbers: Sequence[int], hint: str) -> Parts:
+    def buffer(self, numbers: Sequence[int], hint: str) -> Components:
         """Allocate registers, one for each step of some levels."""
         extents = [self.kernel.levels[k].extent for k in numbers]
         return self._buffers(extents, PRIVATE, hint)
 
-    def _buffers(self, extents: Sequence[int], space: IntegerAttr, hint: str) -> Parts:
+    def _buffers(self, extents: Sequence[int], space: IntegerAttr, hint: str) -> Components:
         names = {f"{hint}_{part}" if part else hint: t for part, t in self.parts.items()}
         return tuple(self.nest.buffer(t, extents, space, name) for name, t in names.items())
 
     def load(
         self,
-        memory: Parts,
+        memory: Components,
         place: Sequence[Expr],
         condition: Condition = ALWAYS,
-        default: Parts | None = None,
-    ) -> Parts:
+        default: Components | None = None,
+    ) -> Components:
         """Load an aggregate, or ``default`` where the condition does not hold."""
         defaults = default or [None] * len(memory)
         pairs = zip(memory, defaults, strict=True)
@@ -88,8 +88,8 @@ class ScanNest:
 
     def store(
         self,
-        value: Parts,
-        memory: Parts,
+        value: Components,
+        memory: Components,
         place: Sequence[Expr],
         condition: Condition = ALWAYS,
     ) -> None:
@@ -101,14 +101,14 @@ class ScanNest:
         """Indices of the loops being built in a buffer of some levels."""
         return [self.kernel.steps[step_name(k)] for k in numbers]
 
-    def neutral(self) -> Parts:
+    def neutral(self) -> Components:
         """Neutral element of the aggregation."""
         number = neutral(self.op.aggregation.data, self.type)
         numbers = (number, 0)[: len(self.parts)]
         types = self.parts.values()
         return tuple(self.nest.scalars.constant(*x) for x in zip(numbers, types, strict=True))
 
-    def joined(self, earlier: Parts, later: Parts) -> Parts:
+    def combine(self, earlier: Components, later: Components) -> Components:
         """Combine the aggregates of neighbouring ranges, the earlier first."""
         scalars = self.nest.scalars
         aggregate = AGGREGATE[self.op.aggregation.data]
@@ -161,7 +161,7 @@ class ScanNest:
         last = {step_name(k): x.extent - 1 for k, x in levels if x.role is Role.GROUP}
         return {name: Expr.const(n) - self.kernel.steps[name] for name, n in last.items()}
 
-    def _steps(self, position: int, carry: Parts, shared: Sequence[Parts]) -> None:
+    def _steps(self, position: int, carry: Components, shared: Sequence[Components]) -> None:
         if position < len(self.own.steps):
             with self.in_order([self.own.steps[position]]):
                 self._steps(position + 1, carry, shared)
@@ -172,7 +172,7 @@ class ScanNest:
         offsets = self._carry(carry, totals, before)
         self._write(chunk, offsets)
 
-    def _start(self) -> Parts:
+    def _start(self) -> Components:
         """Initial aggregate of the rows of a block."""
         start = self.op.start
         if start is None:
@@ -208,7 +208,7 @@ class ScanNest:
         )
         return scalars.compare("ne", own, other, wide)
 
-    def _load(self) -> Parts:
+    def _load(self) -> Components:
         """Load the chunk of this step into registers."""
         chunk = self.buffer(self.tile, "chunk")
         with self.kernel.loops(self.tile):
@@ -220,21 +220,21 @@ class ScanNest:
             self.store(value, chunk, place, elements.condition)
         return chunk
 
-    def _scan_chunk(self, chunk: Parts) -> Parts:
+    def _scan_chunk(self, chunk: Components) -> Components:
         """Scan the chunk in place; return its totals."""
         totals = self.buffer(self.totals, "total")
         with self.kernel.loops(self.totals):
             self.store(self.neutral(), totals, self.place(self.totals))
         with self.in_order(self.own.chunk, Role.UNROLL), self.kernel.loops(self.totals):
             at, place = self.place(self.totals), self.place(self.tile)
-            total = self.joined(self.load(totals, at), self.load(chunk, place))
+            total = self.combine(self.load(totals, at), self.load(chunk, place))
             self.store(total, totals, at)
             self.store(total, chunk, place)
         return totals
 
     # -- work-items together ---------------------------------------------------------------
 
-    def _shared(self) -> tuple[Parts, Parts]:
+    def _shared(self) -> tuple[Components, Components]:
         """Allocate local memory for the totals of all work-items; two, so that one can be read."""
         others = [k for k in self.kernel.local_levels if k != self.own.items]
         levels = self.kernel.levels
@@ -258,7 +258,7 @@ class ScanNest:
         condition = less_equal(distance, self._ordered(self.own.items))
         return place, condition if distance else ALWAYS
 
-    def _scan_items(self, totals: Parts, shared: Sequence[Parts]) -> Parts:
+    def _scan_items(self, totals: Components, shared: Sequence[Components]) -> Components:
         """Scan the chunks' totals; return the memory with the totals up to each work-item."""
         memory, other = shared
         with self.kernel.loops(self.totals):
@@ -270,14 +270,16 @@ class ScanNest:
                 at = self.place(self.totals)
                 place, exists = self._at_item(distance)
                 earlier = self.load(memory, place, exists, self.neutral())
-                value = self.joined(earlier, self.load(totals, at))
+                value = self.combine(earlier, self.load(totals, at))
                 self.store(value, totals, at)
                 self.store(value, other, self._at_item(0)[0])
             memory, other = other, memory
             distance *= 2
         return memory
 
-    def _carry(self, carry: Parts, totals: Parts, before: Parts | None) -> Parts:
+    def _carry(
+        self, carry: Components, totals: Components, before: Components | None
+    ) -> Components:
         """Prefix of each chunk, in registers; carry on the total of all of them."""
         offsets = self.buffer(self.totals, "offset")
         with self.in_order(self.own.segments, Role.UNROLL), self.kernel.loops(self.rows):
@@ -288,19 +290,19 @@ class ScanNest:
             else:
                 place, exists = self._at_item(1)
                 earlier = self.load(before, place, exists, self.neutral())
-                offset = self.joined(running, earlier)
+                offset = self.combine(running, earlier)
                 last = 0 if self.op.reverse is not None else self._items - 1
                 total = self.load(before, [place[0], Expr.const(last), *place[2:]])
             self.store(offset, offsets, at)
-            self.store(self.joined(running, total), carry, row)
+            self.store(self.combine(running, total), carry, row)
         return offsets
 
-    def _write(self, chunk: Parts, offsets: Parts) -> None:
+    def _write(self, chunk: Components, offsets: Components) -> None:
         """Write the results of this step."""
         with self.kernel.loops(self.tile):
             elements = self._elements()
             offset = self.load(offsets, self.place(self.totals))
-            value, *_ = self.joined(offset, self.load(chunk, self.place(self.tile)))
+            value, *_ = self.combine(offset, self.load(chunk, self.place(self.tile)))
             value = self.nest.scalars.convert(value, self.type, element_type(self.op.result))
             elements.known[self.op.result] = value
             self.kernel.store_outputs(elements)

@@ -46,7 +46,7 @@ def runs(extent: int, width: int, start: int = 0) -> list[Run]:
 
 
 @dataclass(frozen=True)
-class LoneCopy:
+class SerialCopy:
     """Copy of a box, whose dimensions are in the order of the tile, by one work-item."""
 
     nest: NestBuilder
@@ -173,13 +173,15 @@ def transposed(nest: NestBuilder, rows: Sequence[SSAValue]) -> list[SSAValue]:
         for k in range(size):
             if not k & distance:
                 a, b = found[k], found[k + distance]
-                found[k] = _joined(nest, a, b, 0, distance)
-                found[k + distance] = _joined(nest, a, b, distance, distance)
+                found[k] = _interleaved(nest, a, b, 0, distance)
+                found[k + distance] = _interleaved(nest, a, b, distance, distance)
         distance //= 2
     return found
 
 
-def _joined(nest: NestBuilder, a: SSAValue, b: SSAValue, first: int, distance: int) -> SSAValue:
+def _interleaved(
+    nest: NestBuilder, a: SSAValue, b: SSAValue, first: int, distance: int
+) -> SSAValue:
     """Interleave two vectors: every other piece of ``distance`` lanes, from ``first`` on."""
     t = a.type
     assert isinstance(t, VectorType)

@@ -31,7 +31,7 @@ from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.utils.scope import element_bytes
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
-from tiledialect.lowering.tile_to_nest.serial_copies import LoneCopy, transposed
+from tiledialect.lowering.tile_to_nest.serial_copies import SerialCopy, transposed
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.footprint import UNROLLED_COPIES, Footprint, stage_footprint
 from tiledialect.schedule.loops import Role, Stage, place_of
@@ -229,7 +229,7 @@ class Staging:
         if stage.local and self.kernel.schedule.work_items > 1:
             self._copy_together(source, tile)
         else:
-            self._copy_alone(source, tile)
+            self._copy_serially(source, tile)
         operand.tiles.append(tile)
 
     def _allocate(self, operand: Operand, stage: Stage, box: Footprint) -> SSAValue:
@@ -249,14 +249,14 @@ class Staging:
         """Number of neighbours that a copy moves at once: as requested, if it divides the rows."""
         return stage.vector if extent % stage.vector == 0 else 1
 
-    def _copy_alone(self, source: Operand, tile: Tile) -> None:
+    def _copy_serially(self, source: Operand, tile: Tile) -> None:
         """Copy a box by one work-item."""
         in_memory = not source.tiles and not source.to_compute
         plain = in_memory and tile.stage.local and not tile.stage.rotate
         order = source.order(tile.box)
         last = tile.box.dimensions[order[-1]] if order else None
         is_row = last is not None and (last.axis, last.stride) == (len(source.access) - 1, 1)
-        LoneCopy(
+        SerialCopy(
             self.nest,
             tile.box.extents,
             order,

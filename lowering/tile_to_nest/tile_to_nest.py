@@ -42,7 +42,7 @@ from tiledialect.ir.target_spec import limit, platform
 from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.nest.utils.device_limits import check_fits
 from tiledialect.lowering.tile_to_nest.index_width import index_width
-from tiledialect.lowering.tile_to_nest.kernel import KernelLaunch, buffer_type, start_of
+from tiledialect.lowering.tile_to_nest.kernel import KernelLaunch, buffer_type, initial_input
 from tiledialect.lowering.tile_to_nest.kernel_nest import kernel_nest
 from tiledialect.schedule.instructions import find, refusal
 
@@ -69,7 +69,7 @@ class HostFunction:
         self.origin: dict[SSAValue, SSAValue] = {b: b for b in self.block.args}
         """Allocation, or argument, behind each buffer."""
         self.constants: dict[int, SSAValue] = {}
-        self.start = cache(start_of)
+        self.initial_input = cache(initial_input)
         """Number of the input that is a kernel's initial value."""
 
     def build(self) -> func.FuncOp:
@@ -93,7 +93,7 @@ class HostFunction:
     # -- the ops ---------------------------------------------------------------------------
 
     def _kernel(self, op: KernelOp) -> None:
-        start = self.start(op)
+        start = self.initial_input(op)
         if (written_over := overwritten(op, start)) is not None:
             buffer = self.buffers[written_over]
             self._alias(op.outputs[0], buffer, buffer)
@@ -176,7 +176,7 @@ class HostFunction:
             if isinstance(op, ReshapeOp):
                 source[op.result] = source.get(op.operand, op.operand)
             elif isinstance(op, KernelOp):
-                start = overwritten(op, self.start(op))
+                start = overwritten(op, self.initial_input(op))
                 if start is not None:
                     source[op.outputs[0]] = start
                     last[start] = last.pop(op.outputs[0])

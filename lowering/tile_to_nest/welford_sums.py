@@ -33,10 +33,10 @@ from tiledialect.analysis.welford_sums import (
     sum_of_weights,
 )
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, Places
+from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, AccumulatorLayout
 
 
-class Guesses:
+class RunningMeans:
     """Running means and sums of deviations of work-items and lanes in a pass over a row."""
 
     def __init__(
@@ -60,11 +60,11 @@ class Guesses:
             self.weights[moment.op] = weight
             if known is None:
                 self.hidden_weights[moment.op] = weight
-        self.guess = {v: self._new("guess") for v in self.deviations}
+        self.mean = {v: self._new("guess") for v in self.deviations}
         alike = replace(self.places, moving=(), lanes=())
         self.count = self._new("count", self.places if points is None else alike)
 
-    def _new(self, hint: str, places: Places | None = None) -> Accumulator:
+    def _new(self, hint: str, places: AccumulatorLayout | None = None) -> Accumulator:
         add = self.own[self.moments[0].op].aggregate
         return Accumulator(places or self.places, self.type, 0, add, hint)
 
@@ -76,18 +76,18 @@ class Guesses:
 
     def start(self) -> None:
         """Set all to 0."""
-        for found in (self.guess, self.hidden_weights, self.hidden, {None: self.count}):
+        for found in (self.mean, self.hidden_weights, self.hidden, {None: self.count}):
             for accumulator in found.values():
                 accumulator.start()
 
-    def guess_first(self, deviation: Deviation, x: SSAValue) -> None:
+    def initialize(self, deviation: Deviation, x: SSAValue) -> None:
         """Initialize a running mean with the number at the loops being built."""
-        self._store(x, self.guess[deviation.value])
+        self._store(x, self.mean[deviation.value])
 
     def difference(self, deviation: Deviation, x: SSAValue) -> SSAValue:
         """Deviation of a number from the running mean at the loops being built."""
-        guess = self._load(self.guess[deviation.value])
-        return self.nest.scalars.apply("tile.sub", [x, guess], self.type)
+        running = self._load(self.mean[deviation.value])
+        return self.nest.scalars.apply("tile.sub", [x, running], self.type)
 
     def add(
         self, difference: Callable[[SSAValue], SSAValue], weight: Callable[[WelfordSum], SSAValue]
@@ -112,12 +112,12 @@ class Guesses:
                 count = s.select(s.compare("lt", count, one, t), one, count)
             share = s.apply("tile.recip", [count], t)
             by: dict[SSAValue, SSAValue] = {}
-            for value, guess in self.guess.items():
-                before = self._load(guess)
+            for value, running in self.mean.items():
+                before = self._load(running)
                 rise = s.apply("tile.mul", [self._load(self.sums[value]), share], t)
                 after = s.apply("tile.add", [before, rise], t)
                 by[value] = s.apply("tile.sub", [after, before], t)
-                self._store(after, guess)
+                self._store(after, running)
             self._shift(by)
 
     def finish(self, mean: Callable[[Deviation], SSAValue]) -> None:
@@ -125,14 +125,14 @@ class Guesses:
         with self.loops():
             s, t = self.nest.scalars, self.type
             by = {
-                value: s.apply("tile.sub", [mean(d), self._load(self.guess[value])], t)
+                value: s.apply("tile.sub", [mean(d), self._load(self.mean[value])], t)
                 for value, d in self.deviations.items()
             }
             self._shift(by)
             for moment in self.moments:
-                # A guess is infinite, or none, only if a number is.
-                guess = self._load(self.guess[moment.deviations[0].value])
-                nothing = s.apply("tile.sub", [guess, guess], t)
+                # A running is infinite, or none, only if a number is.
+                running = self._load(self.mean[moment.deviations[0].value])
+                nothing = s.apply("tile.sub", [running, running], t)
                 if moment.is_square:
                     self.own[moment.op].add(nothing)
 

@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.structure.row_axes import Rows
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
-from tiledialect.lowering.tile_to_nest.nan_propagation import loses_nan
+from tiledialect.lowering.tile_to_nest.nan_propagation import may_ignore_nan
 
 MAXIMUM = "M[r, 0: R, 1] = >(X[r, c]);"
 SUM = "S[r, 0: R, 1] = +(E[r, c]);"
@@ -47,7 +47,7 @@ def lost(source: str) -> list[bool]:
             of = Rows.of(kernel.block.ops, kernel.axes.ranges)
             ops = [*kernel.block.ops][:-1]
             found += [
-                loses_nan(op, ops, kernel.yield_op.values, of)
+                may_ignore_nan(op, ops, kernel.yield_op.values, of)
                 for op in ops
                 if isinstance(op, ContractionOp) and str(op.aggregation.data) in ("max", "min")
             ]
