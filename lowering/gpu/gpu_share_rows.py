@@ -20,7 +20,7 @@ from tiledialect.ir.ops_in import ops_in
 from tiledialect.ir.target_spec import is_gpu
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import element_bytes
-from tiledialect.lowering.nest.utils.shuffles import joined, row_starts
+from tiledialect.lowering.nest.utils.shuffles import gathered, row_starts
 
 READS = (memref.LoadOp, vector.LoadOp, PrefetchOp)
 """The ops on memory that do not write it."""
@@ -138,7 +138,7 @@ class Row:
             first = starts[part[0]]
             elements = [e - low - first for e in self.shuffles[op]]
             own = [starts[k] - first for k in part]
-            new = joined([row[k] for k in part], elements, own)
+            new = gathered([row[k] for k in part], elements, own)
             new[-1].result.name_hint = op.result.name_hint
             Rewriter.replace_op(op, new)
         sums = [x for load in self.loads if isinstance(x := load.op.indices[0].owner, arith.AddiOp)]

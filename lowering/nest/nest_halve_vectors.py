@@ -44,7 +44,7 @@ from tiledialect.lowering.nest.utils.conditions import (
 from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.schedule.loops import Role
 
-MOST_STEPS = 64
+MAX_UNROLLED_STEPS = 64
 """Maximum number of steps of unrolled loops that are examined."""
 
 
@@ -73,7 +73,7 @@ def halve(loop: ForOp, env: Env) -> None:
     else:
         halves = [_part(loop, first, lanes // 2, env) for first in (0, lanes // 2)]
     if holds == Truth(False):
-        parts = _parts(loop, tests, scope) if _writes(loop) else []
+        parts = _intervals(loop, tests, scope) if _writes(loop) else []
         del scope.values[lane]
         inner: list[Operation] = [*halves]
         for condition, whole in reversed(parts):
@@ -99,7 +99,7 @@ def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
     return found if all(_is_interval(p, lane, scope) for p in found) else []
 
 
-def _parts(
+def _intervals(
     loop: ForOp, tests: Sequence[Condition], scope: NestScope
 ) -> list[tuple[Condition, ForOp]]:
     """Condition and loop of each interval between the tests' bounds that has all lanes inside.
@@ -170,7 +170,7 @@ def _is_known(condition: Condition, loop: ForOp, scope: NestScope) -> bool:
         for name, x in around.items()
         if x.role.data.role is Role.UNROLL and name in used
     }
-    if not 0 < prod(map(len, unrolled.values())) <= MOST_STEPS:
+    if not 0 < prod(map(len, unrolled.values())) <= MAX_UNROLLED_STEPS:
         return False
     names, steps = list(unrolled), product(*unrolled.values())
     return all(

@@ -23,17 +23,17 @@ from tiledialect.lowering.nest.utils.shuffles import INTERLEAVED
 from tiledialect.schedule.loops import Role
 
 
-def interleave(turns: ForOp, env: Env) -> None:
+def interleave(unrolled: ForOp, env: Env) -> None:
     """Move an unrolled loop around a vector loop, if it fills the gaps of that, into its lanes."""
-    lanes = _only_vector(turns)
-    if turns.extent not in INTERLEAVED or lanes is None:
+    lanes = _only_vector(unrolled)
+    if unrolled.extent not in INTERLEAVED or lanes is None:
         return
-    body, inside = _only_block(lanes, turns), turns.block.first_op
-    if inside is None or not _fills_gaps(turns, lanes, body, env):
+    body, inside = _only_block(lanes, unrolled), unrolled.block.first_op
+    if inside is None or not _fills_gaps(unrolled, lanes, body, env):
         return
-    _write_out(turns, body, env)
+    _unroll(unrolled, body, env)
     inside.detach()
-    Rewriter.replace_op(turns, inside)
+    Rewriter.replace_op(unrolled, inside)
 
 
 def _only_vector(loop: ForOp) -> ForOp | None:
@@ -43,23 +43,23 @@ def _only_vector(loop: ForOp) -> ForOp | None:
         if isinstance(op, ForOp) and op.role.data.role is Role.VECTOR:
             return op
         block = op.block if isinstance(op, ForOp) else _branch(op)
-        op = _alone(block, loop)
+        op = _only_op(block, loop)
     return None
 
 
-def _only_block(lanes: ForOp, turns: ForOp) -> Block:
+def _only_block(lanes: ForOp, unrolled: ForOp) -> Block:
     """Body of each lane, in branches that do not depend on the unrolled index."""
     block = lanes.block
-    while isinstance(op := _alone(block, turns), IfOp) and (inside := _branch(op)) is not None:
+    while isinstance(op := _only_op(block, unrolled), IfOp) and (inside := _branch(op)) is not None:
         block = inside
     return block
 
 
-def _alone(block: Block | None, turns: ForOp) -> Operation | None:
+def _only_op(block: Block | None, unrolled: ForOp) -> Operation | None:
     """Only op of a block, unless it depends on the unrolled index."""
     if block is None or block.first_op is None or block.first_op is not block.last_op:
         return None
-    return None if turns.index in block.first_op.operands else block.first_op
+    return None if unrolled.index in block.first_op.operands else block.first_op
 
 
 def _branch(op: Operation) -> Block | None:
@@ -67,7 +67,7 @@ def _branch(op: Operation) -> Block | None:
     return op.then.block if isinstance(op, IfOp) and op.otherwise is None else None
 
 
-def _fills_gaps(turns: ForOp, lanes: ForOp, body: Block, env: Env) -> bool:
+def _fills_gaps(unrolled: ForOp, lanes: ForOp, body: Block, env: Env) -> bool:
     """Whether the lanes write with a stride as long as there are steps, which fill the gaps.
 
     Their reads must not be written here. Or whether they read so, if they only set registers; the
@@ -84,9 +84,9 @@ def _fills_gaps(turns: ForOp, lanes: ForOp, body: Block, env: Env) -> bool:
         return False
     if moves is loads and any(isinstance(op, IfOp) for op in ops):
         return False
-    steps = {(moved_by(lanes, op, scope), moved_by(turns, op, scope)) for op in moves}
-    apart = {(turns.extent, 1)}
-    return steps == apart or (moves is loads and steps == {(-(turns.extent or 0), 1)})
+    steps = {(moved_by(lanes, op, scope), moved_by(unrolled, op, scope)) for op in moves}
+    apart = {(unrolled.extent, 1)}
+    return steps == apart or (moves is loads and steps == {(-(unrolled.extent or 0), 1)})
 
 
 def _is_global(op: LoadOp | StoreOp) -> bool:
@@ -101,19 +101,19 @@ def _is_plain(op: Operation, lanes: ForOp) -> bool:
     return not op.regions and not op.properties.get("condition")
 
 
-def _write_out(turns: ForOp, block: Block, env: Env) -> None:
+def _unroll(unrolled: ForOp, block: Block, env: Env) -> None:
     """Make each lane do all unrolled steps, one after the other."""
     ops = list(block.ops)
-    for turn in range(turns.extent or 0):
-        index = IndexOp({}, Expr.const(turn))
-        values: dict[SSAValue, SSAValue] = {turns.index: index.result}
+    for step in range(unrolled.extent or 0):
+        index = IndexOp({}, Expr.const(step))
+        values: dict[SSAValue, SSAValue] = {unrolled.index: index.result}
         block.add_ops([index, *(op.clone(values) for op in ops)])
-        _name_places(index, env)
+        _substitute(index, env)
     for op in reversed(ops):
         Rewriter.erase_op(op)
 
 
-def _name_places(index: IndexOp, env: Env) -> None:
+def _substitute(index: IndexOp, env: Env) -> None:
     """Substitute the number of an index in the expressions of the ops that use it."""
     scope = NestScope(env=env)
     for use in list(index.result.uses):

@@ -32,11 +32,11 @@ from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of
 from tiledialect.schedule.cost.device import Device, Kind, described, device_of
 from tiledialect.schedule.loops import Role
 
-SAID = {"sym_name", "function_type", "kernel", "known_block_size", "known_grid_size"}
+ATTRIBUTES = {"sym_name", "function_type", "kernel", "known_block_size", "known_grid_size"}
 """Attributes of a kernel without further annotations."""
-OUTSIDE = (Role.GROUP, Role.SERIAL)
+COMMON_ROLES = (Role.GROUP, Role.SERIAL)
 """Roles of loops that two kernels may have in common."""
-PASSED = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
+MOVABLE = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
 """Ops that may stand between two launches."""
 
 Loops = Sequence[tuple[ForOp, ForOp]]
@@ -66,7 +66,7 @@ class Launched:
         values = self.launch.kernelOperands
         return (
             is_alone
-            and SAID.issuperset(n.removeprefix("gpu.") for n in said)
+            and ATTRIBUTES.issuperset(n.removeprefix("gpu.") for n in said)
             and len({*values}) == len(values)
         )
 
@@ -75,7 +75,7 @@ class Launched:
         """Outer loops, each of which is the whole body of the one around it."""
         found: list[ForOp] = []
         ops = [op for op in self.kernel.body.block.ops if not isinstance(op, gpu.ReturnOp)]
-        while len(ops) == 1 and isinstance(ops[0], ForOp) and ops[0].role.data.role in OUTSIDE:
+        while len(ops) == 1 and isinstance(ops[0], ForOp) and ops[0].role.data.role in COMMON_ROLES:
             found.append(ops[0])
             ops = list(ops[0].block.ops)
         return found
@@ -179,7 +179,7 @@ def _numbered(expr: Expr, extents: Mapping[str, int]) -> Sequence[str]:
 
 
 @dataclass(frozen=True)
-class Joint:
+class KernelFusion:
     """Fusion of two kernels."""
 
     first: Launched
@@ -190,7 +190,7 @@ class Joint:
     """Index of a step of these loops in each memory that is handed over."""
 
     @staticmethod
-    def of(first: Launched, second: Launched, device: Device) -> Joint | None:
+    def of(first: Launched, second: Launched, device: Device) -> KernelFusion | None:
         """Build the fusion with the most common loops, if the device's caches hold one."""
         if not first.is_plain or not second.is_plain or not (loops := common_loops(first, second)):
             return None
@@ -202,11 +202,11 @@ class Joint:
             found = {v: place_of(loops[:depth], made[v], taken[v]) for v in handed}
             places = {v: place for v, place in found.items() if place is not None}
             if len(places) == len(found):
-                joint = Joint(first, second, loops[:depth], places)
-                return joint if joint.is_near(device) else None
+                fusion = KernelFusion(first, second, loops[:depth], places)
+                return fusion if fusion.fits_cache(device) else None
         return None
 
-    def is_near(self, device: Device) -> bool:
+    def fits_cache(self, device: Device) -> bool:
         """Whether a cache holds the local memory of a group's step, as it lies in memory."""
         types = [_memory(v) for v in self.places]
         if any(t.element_type in SHORT_FLOATS or t.element_type == i1 for t in types):
@@ -321,7 +321,7 @@ def _launches(
     for op in host.body.block.ops:
         if isinstance(op, gpu.LaunchFuncOp) and op.kernel in kernels:
             found[-1].append(Launched(op, kernels[op.kernel]))
-        elif not isinstance(op, PASSED):
+        elif not isinstance(op, MOVABLE):
             found.append([])
     return found
 
@@ -334,8 +334,8 @@ def join_kernels(module: ModuleOp, device: Device) -> None:
     for host in [f for f in module.ops if isinstance(f, func.FuncOp) and has_one_block(f)]:
         for first, *others in filter(None, _launches(host, once)):
             for following in others:
-                joint = Joint.of(first, following, device)
-                first = joint.make() if joint is not None else following
+                fusion = KernelFusion.of(first, following, device)
+                first = fusion.make() if fusion is not None else following
 
 
 class NestJoinKernelsPass(ModulePass):

@@ -43,11 +43,11 @@ from tiledialect.lowering.nest.utils.conditions import (
 from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.schedule.loops import Role
 
-LEAST_SHARE = 0.25
+MIN_SHARE = 0.25
 """Minimum share of the work-groups that is in the interior."""
-MOST = 0.75
+LARGE_SHARE = 0.75
 """Minimum share of the interior at which the edge is not worth more code."""
-MUCH = 4096
+LONG_BRANCH = 4096
 """Minimum operations of a branch that hide its test: a hundred cycles in long vectors."""
 
 
@@ -75,9 +75,13 @@ class Test:
         return is_copy and self.uniform_in_lanes
 
     @property
-    def is_of_much(self) -> bool:
+    def guards_long_branch(self) -> bool:
         """Whether the test costs no time, as all lanes agree on it and it guards a long branch."""
-        return isinstance(self.op, IfOp) and self.uniform_in_lanes and _work(self.op) >= MUCH
+        return (
+            isinstance(self.op, IfOp)
+            and self.uniform_in_lanes
+            and _operations(self.op) >= LONG_BRANCH
+        )
 
 
 def for_all_others(part: Condition, outer: Collection[str], env: Env) -> Condition | None:
@@ -190,15 +194,15 @@ class Peeler:
         shares = {test.holds: self._share([test.holds], outer) for test in tests}
         chosen: list[Condition] = []
         for condition in sorted(shares, key=lambda c: -shares[c]):
-            if self._share([*chosen, condition], outer) >= LEAST_SHARE:
+            if self._share([*chosen, condition], outer) >= MIN_SHARE:
                 chosen.append(condition)
         found = [test for test in tests if test.holds in chosen]
-        return found if any(t.in_loop and self._matters(t) for t in found) else []
+        return found if any(t.in_loop and self._is_worth_dropping(t) for t in found) else []
 
-    def _matters(self, test: Test) -> bool:
+    def _is_worth_dropping(self, test: Test) -> bool:
         """Whether the body is duplicated to drop a test."""
         is_free = (not self.copies and test.hides_in_copy) or (
-            not self.branches and test.is_of_much
+            not self.branches and test.guards_long_branch
         )
         return not is_free
 
@@ -221,7 +225,7 @@ class Peeler:
             self._drop(tests)
             return [block]
         outer = [str(self.scope.name(x.index)) for x in _loops_around(block)]
-        is_most = self._share(conditions, outer) > MOST
+        is_most = self._share(conditions, outer) > LARGE_SHARE
         shared = _take_local_buffers(block)
         interior, edge, values = Block(), Block(), dict[SSAValue, SSAValue]()
         for op in list(block.ops):
@@ -262,7 +266,11 @@ class Peeler:
         if loop.role.data.role is not Role.SERIAL or _has_copies(loop):
             return False
         count, tests = self._first_steps(loop)
-        worth = [t for t in tests if self._matters(t) and (t.in_loop or not isinstance(t.op, IfOp))]
+        worth = [
+            t
+            for t in tests
+            if self._is_worth_dropping(t) and (t.in_loop or not isinstance(t.op, IfOp))
+        ]
         if not worth or (lanes and not self._is_rid_of_lanes(loop, worth)):
             return False
         self._split_steps(loop, count, tests)
@@ -307,11 +315,11 @@ class Peeler:
         self._drop(tests)
 
 
-def _work(op: Operation) -> int:
+def _operations(op: Operation) -> int:
     """Maximum number of operations of the loops and branches in an op."""
     steps = op.extent or 1 if isinstance(op, ForOp) else 1
     inside = (x for region in op.regions for block in region.blocks for x in block.ops)
-    return steps * (sum(map(_work, inside)) if op.regions else 1)
+    return steps * (sum(map(_operations, inside)) if op.regions else 1)
 
 
 def _places(block: Block) -> Iterator[Block]:

@@ -28,9 +28,9 @@ from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_b
 from tiledialect.schedule.cost.device import LINE, Device, Kind, described, device_of
 from tiledialect.schedule.loops import Role
 
-SHORTEST = 16 * LINE
+MIN_ROW_BYTES = 16 * LINE
 """Minimum bytes of a row whose successor the processor does not prefetch by itself."""
-COST = {arith.Arith.name: 1, math.Math.name: 12}
+OP_COST = {arith.Arith.name: 1, math.Math.name: 12}
 """Cost of an op of a dialect."""
 
 Place = tuple[SSAValue, tuple[Expr, ...]]
@@ -38,18 +38,18 @@ Place = tuple[SSAValue, tuple[Expr, ...]]
 
 
 @dataclass(frozen=True)
-class Pass:
+class RowLoops:
     """Loops over a row, with accesses to memory inside the innermost one."""
 
     loops: tuple[ForOp, ...]
 
     @staticmethod
-    def of(loop: ForOp) -> Pass:
+    def of(loop: ForOp) -> RowLoops:
         """Build the pass of an outermost loop."""
         loops = [loop]
         while len(inside := [x for x in loops[-1].block.ops if isinstance(x, ForOp)]) == 1:
             loops += inside
-        return Pass(tuple(loops))
+        return RowLoops(tuple(loops))
 
     @property
     def block(self) -> Block:
@@ -69,7 +69,7 @@ class Pass:
     @cached_property
     def cost(self) -> int:
         """Cost of a step: so much memory latency is hidden meanwhile."""
-        return sum(COST.get(op.dialect_name(), 0) for op in self.block.ops)
+        return sum(OP_COST.get(op.dialect_name(), 0) for op in self.block.ops)
 
     def accesses(self, scope: NestScope) -> Iterator[tuple[Place, LoadOp | StoreOp]]:
         """Accesses to neighbours in global memory, and their places."""
@@ -95,10 +95,10 @@ def _bytes(op: LoadOp | StoreOp) -> int:
     return lanes_of(value_of(op)) * element_bytes(t)
 
 
-def passes_over_rows(block: Block) -> list[Pass]:
+def passes_over_rows(block: Block) -> list[RowLoops]:
     """Passes in a block over the same row, if there are several."""
     loops = [x for x in block.ops if isinstance(x, ForOp) and x.role.data.role is Role.SERIAL]
-    passes = [Pass.of(x) for x in loops if (x.extent or 0) > 1]
+    passes = [RowLoops.of(x) for x in loops if (x.extent or 0) > 1]
     shapes = [p.shape for p in passes]
     often = max(shapes, key=shapes.count, default=None)
     found = [p for p in passes if p.shape == often]
@@ -112,7 +112,7 @@ def _array_bytes(op: LoadOp | StoreOp) -> int:
     return bytes_of(t) if t.has_static_shape() else 0
 
 
-def prefetch(passes: Sequence[Pass], device: Device) -> None:
+def prefetch(passes: Sequence[RowLoops], device: Device) -> None:
     """Prefetch in the pass that computes most the accesses of the later ones and the next row."""
     scope = NestScope()
     first: dict[Place, tuple[int, LoadOp | StoreOp]] = {}
@@ -136,7 +136,7 @@ def prefetch(passes: Sequence[Pass], device: Device) -> None:
                 continue
         nbytes = passes[host].steps * _bytes(op)
         total += nbytes
-        if nbytes >= SHORTEST:
+        if nbytes >= MIN_ROW_BYTES:
             place = [e.substitute(steps) for e in where]
             to_write = isinstance(op, StoreOp)
             wanted.append(PrefetchOp(scope.values, memory, place, to_write=to_write))
@@ -144,7 +144,7 @@ def prefetch(passes: Sequence[Pass], device: Device) -> None:
         Rewriter.insert_op(wanted, InsertPoint.at_end(passes[host].block))
 
 
-def _read_the_same(passes: Sequence[Pass], scope: NestScope) -> bool:
+def _read_the_same(passes: Sequence[RowLoops], scope: NestScope) -> bool:
     """Whether all passes read arrays at the same places as the first one that reads them.
 
     Passes that aggregate other columns of the same rows, which are near, do not.

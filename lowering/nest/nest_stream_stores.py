@@ -20,10 +20,10 @@ from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_b
 from tiledialect.schedule.cost.device import LINE, Kind, described, device_of
 from tiledialect.schedule.loops import Role
 
-MOST_LOADS = 32
+MAX_LOADS = 32
 """Maximum loads for each store: with more, memory does not hold up the computation."""
 
-MOST_BEGUN = 4
+MAX_OPEN_LINES = 4
 """Maximum number of cache lines that are begun before one is full: processors combine few."""
 
 
@@ -82,7 +82,7 @@ def _writes_lines(op: StoreOp, scope: NestScope) -> bool:
             begun *= loop.extent or 1
         else:
             break
-    return run * element_bytes(t) >= LINE and begun <= MOST_BEGUN
+    return run * element_bytes(t) >= LINE and begun <= MAX_OPEN_LINES
 
 
 def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
@@ -90,7 +90,7 @@ def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
     unread: set[SSAValue] = {kernel.body.block.args[k] for k in numbers}
     loads = ops_of(kernel, LoadOp)
     stores = [op for op in ops_of(kernel, StoreOp) if op.memory in unread]
-    most = MOST_LOADS * sum(map(times, stores))
+    most = MAX_LOADS * sum(map(times, stores))
     if any(times(op) > most for op in loads):
         return
     scope = NestScope()

@@ -41,15 +41,15 @@ from tiledialect.lowering.nest.utils.conditions import branch_outside, is_unifor
 from tiledialect.lowering.nest.utils.constants import constant
 from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.lowering.nest.utils.shuffles import (
-    IN_TURNS,
     INTERLEAVED,
+    INTERLEAVED_TYPES,
     SHORT_LANES,
-    elements_of_turn,
-    joined,
-    moved_on,
+    gathered,
+    interleaved_elements,
+    interleaving_lanes,
+    place_at,
     shuffle,
-    starts_apart,
-    taken,
+    strided_starts,
 )
 from tiledialect.schedule.loops import LOADED_LANES, LONG_LANES, Role
 
@@ -187,17 +187,17 @@ class Vectorizer:
 
     def _gather(self, op: LoadOp) -> None:
         """Load each lane on its own, unless shuffles of vectors give them."""
-        if self._is_turned(op):
-            self._turned(op)
+        if self._is_reversed(op):
+            self._load_reversed(op)
             return
         if op.default is not None:
             raise NotVectorizedError("the steps load elements that are no neighbours")
         condition, total = self._condition(op), None
-        if turns := self._loads_in_turns(op):
-            self._take_turn(op, turns)
+        if group := self._interleaved_loads(op):
+            self._deinterleave(op, group)
             return
-        if self._is_spread(op):
-            self._spread(op, condition)
+        if self._is_strided(op):
+            self._load_strided(op, condition)
             return
         access, names = self.scope.access(op), self._names
         t = vector_of(op.result.type, self.lanes)
@@ -219,7 +219,7 @@ class Vectorizer:
             default = nothing.results[0]
         self.values[op.result] = default
 
-    def _is_turned(self, op: LoadOp) -> bool:
+    def _is_reversed(self, op: LoadOp) -> bool:
         """Whether lanes read a long vector's elements of a row in reverse."""
         return (
             self.lanes >= LONG_LANES
@@ -228,19 +228,19 @@ class Vectorizer:
             and all(str(self.lane) not in e.names for e in self.scope.access(op)[:-1])
         )
 
-    def _turned(self, op: LoadOp) -> None:
+    def _load_reversed(self, op: LoadOp) -> None:
         """Load a vector and reverse its lanes."""
         access, condition = self._at(self.scope.access(op), self.lanes - 1), self._condition(op)
         default = self._default(op)
         if default is not None:
-            default = self._turn(self._wide(default))
+            default = self._reverse(self._wide(default))
         memory = self._memory(op)
         load = LoadOp(self._names, memory, access, condition, default, lanes=self.lanes)
         load.result.name_hint = op.result.name_hint
         self.ops.append(load)
-        self.values[op.result] = self._turn(load.result)
+        self.values[op.result] = self._reverse(load.result)
 
-    def _turn(self, value: SSAValue) -> SSAValue:
+    def _reverse(self, value: SSAValue) -> SSAValue:
         return self._shuffled(value, value, [*reversed(range(self.lanes))])
 
     def _shuffled(self, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
@@ -248,12 +248,12 @@ class Vectorizer:
         self.ops.append(new := shuffle(a, b, lanes))
         return new.result
 
-    def _is_spread(self, op: LoadOp) -> bool:
+    def _is_strided(self, op: LoadOp) -> bool:
         """Whether lanes read floats of a row with a stride, which few long vectors cover."""
         is_long = self.lanes >= LONG_LANES and op.result.type == f32
         stride = self.stride(op) or 0
         is_near = 1 < stride <= self.lanes // LOADED_LANES
-        return is_long and is_near and self._is_in_memory(op) and self._is_of_turns(op, stride)
+        return is_long and is_near and self._is_in_memory(op) and self._is_interleaved(op, stride)
 
     def _is_of_rows(self, op: LoadOp | StoreOp, stride: int) -> bool:
         """Whether lanes take the same element of each of neighbouring rows of a size.
@@ -270,13 +270,13 @@ class Vectorizer:
         is_along = moved is not None and moved[0].value == step
         return last.value is not None and is_inside and is_along and self.stride(op) == stride
 
-    def _spread(self, op: LoadOp, condition: Condition) -> None:
+    def _load_strided(self, op: LoadOp, condition: Condition) -> None:
         """Shuffle strided lanes out of vectors in a row, the last of which ends at the last one."""
         stride, place = self.stride(op) or 0, self._at(self.scope.access(op))
         row = stride if self._is_of_rows(op, stride) else 0
-        starts = starts_apart(stride, self.lanes)
-        found = self._row_of(op, (moved_on(place, k, row) for k in starts), condition)
-        self.ops += (ops := joined(found, range(0, stride * self.lanes, stride), starts))
+        starts = strided_starts(stride, self.lanes)
+        found = self._row_of(op, (place_at(place, k, row) for k in starts), condition)
+        self.ops += (ops := gathered(found, range(0, stride * self.lanes, stride), starts))
         self.values[op.result] = ops[-1].result
 
     def _row_of(
@@ -290,10 +290,10 @@ class Vectorizer:
         self.ops += loads
         return [load.result for load in loads]
 
-    def _loads_in_turns(self, op: LoadOp) -> list[LoadOp]:
+    def _interleaved_loads(self, op: LoadOp) -> list[LoadOp]:
         """Interleaved loads that together take all elements of a row, the first of each place."""
         stride = self.stride(op) or 0
-        is_long = self.lanes >= LONG_LANES and op.result.type in IN_TURNS
+        is_long = self.lanes >= LONG_LANES and op.result.type in INTERLEAVED_TYPES
         if not is_long or abs(stride) not in INTERLEAVED or not self._is_in_memory(op):
             return []
         found: dict[int, LoadOp] = {}
@@ -304,24 +304,24 @@ class Vectorizer:
             distance = constant_difference(self.address(x), self.address(op), self.scope.env)
             if isinstance(x, StoreOp) or distance is None or x.default is not None:
                 return []
-            if self._is_of_turns(x, stride) and self._condition(x) == condition:
+            if self._is_interleaved(x, stride) and self._condition(x) == condition:
                 found.setdefault(distance, x)
         places = sorted(found)
         is_whole = len(places) == abs(stride) and places[-1] - places[0] == abs(stride) - 1
         return [found[place] for place in places] if is_whole else []
 
-    def _take_turn(self, op: LoadOp, turns: Sequence[LoadOp]) -> None:
+    def _deinterleave(self, op: LoadOp, group: Sequence[LoadOp]) -> None:
         """Shuffle lanes out of vectors in a row, which the other interleaved loads share."""
-        first, count, lanes = turns[0], len(turns), self.lanes
-        is_turned = self.stride(op) == -count
+        first, count, lanes = group[0], len(group), self.lanes
+        is_reversed = self.stride(op) == -count
         if first not in self.rows:
-            place = self._at(self.scope.access(first), lanes - 1 if is_turned else 0)
-            row = count if self._is_of_rows(first, -count if is_turned else count) else 0
-            places = (moved_on(place, k * lanes, row) for k in range(count))
+            place = self._at(self.scope.access(first), lanes - 1 if is_reversed else 0)
+            row = count if self._is_of_rows(first, -count if is_reversed else count) else 0
+            places = (place_at(place, k * lanes, row) for k in range(count))
             self.rows[first] = self._row_of(op, places, self._condition(op))
-        turn = constant_difference(self.address(op), self.address(first), self.scope.env) or 0
-        elements = elements_of_turn(turn, count, lanes, turned=is_turned)
-        self.ops += (ops := joined(self.rows[first], elements, range(0, count * lanes, lanes)))
+        number = constant_difference(self.address(op), self.address(first), self.scope.env) or 0
+        elements = interleaved_elements(number, count, lanes, is_reversed=is_reversed)
+        self.ops += (ops := gathered(self.rows[first], elements, range(0, count * lanes, lanes)))
         self.values[op.result] = ops[-1].result
 
     def _scatter(self, op: StoreOp, value: SSAValue) -> None:
@@ -345,15 +345,15 @@ class Vectorizer:
                 rows.setdefault(op.memory, []).append(op)
         found: dict[StoreOp, list[StoreOp]] = {}
         for stores in rows.values():
-            turns = self._in_turns(stores)
-            if turns:
-                found |= {op: [] for op in stores[:-1]} | {stores[-1]: turns}
+            group = self._by_place(stores)
+            if group:
+                found |= {op: [] for op in stores[:-1]} | {stores[-1]: group}
         return found
 
-    def _in_turns(self, stores: Sequence[StoreOp]) -> list[StoreOp]:
+    def _by_place(self, stores: Sequence[StoreOp]) -> list[StoreOp]:
         """Stores in the order of their places; none if they do not fill one another's gaps."""
         count, first = len(stores), self.address(stores[0])
-        if count not in INTERLEAVED or not all(self._is_of_turns(op, count) for op in stores):
+        if count not in INTERLEAVED or not all(self._is_interleaved(op, count) for op in stores):
             return []
         if len({self._condition(op) for op in stores}) > 1:
             return []
@@ -370,25 +370,25 @@ class Vectorizer:
         is_last = moved is not None and moved[0].value == stride
         return is_inside and is_last and self.stride(op) == stride
 
-    def _is_of_turns(self, op: LoadOp | StoreOp, stride: int) -> bool:
+    def _is_interleaved(self, op: LoadOp | StoreOp, stride: int) -> bool:
         """Whether the lanes leave gaps for others, in a row or in short rows."""
         return self._is_apart_by(op, stride) or self._is_of_rows(op, stride)
 
-    def _interleave(self, turns: Sequence[StoreOp]) -> None:
+    def _interleave(self, group: Sequence[StoreOp]) -> None:
         """Store the interleaved vectors of some stores; nothing if there are none."""
-        if not turns:
+        if not group:
             return
-        count, lanes = len(turns), self.lanes
-        values = [self._wide(self.values.get(op.value, op.value)) for op in turns]
-        place = self._at(self.scope.access(turns[0]))
-        in_rows = self._is_of_rows(turns[0], count)
-        condition = self._condition(turns[0])
+        count, lanes = len(group), self.lanes
+        values = [self._wide(self.values.get(op.value, op.value)) for op in group]
+        place = self._at(self.scope.access(group[0]))
+        in_rows = self._is_of_rows(group[0], count)
+        condition = self._condition(group[0])
         for first in range(0, count * lanes, lanes):
             row = values[0]
-            for turn in range(1, count):
-                found = taken(turn, count, range(first, first + lanes))
-                row = self._shuffled(row, values[turn], found)
-            at, memory = moved_on(place, first, count if in_rows else 0), self._memory(turns[0])
+            for number in range(1, count):
+                found = interleaving_lanes(number, count, range(first, first + lanes))
+                row = self._shuffled(row, values[number], found)
+            at, memory = place_at(place, first, count if in_rows else 0), self._memory(group[0])
             self.ops.append(StoreOp(self._names, row, memory, at, condition))
 
     def _compute(self, op: Operation) -> None:

@@ -13,7 +13,7 @@ from tiledialect.index.integer import Expr
 
 INTERLEAVED = (2, 3, 4)
 """Numbers of vectors that are loaded or stored interleaved."""
-IN_TURNS = (f32, f64, i32)
+INTERLEAVED_TYPES = (f32, f64, i32)
 """Element types of vectors that are loaded in a row, and de-interleaved."""
 SHORT_LANES = 4
 """Minimum lanes of interleaved vectors; shorter ones are written lane by lane."""
@@ -26,18 +26,18 @@ def shuffle(a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> vector.ShuffleOp:
     return vector.ShuffleOp(a, b, DenseArrayBase.from_list(i64, lanes), result_type=t)
 
 
-def joined(
+def gathered(
     row: Sequence[SSAValue], elements: Sequence[int], starts: Sequence[int]
 ) -> list[vector.ShuffleOp]:
     """Shuffles that gather elements of vectors in a row, by their starts, into one vector."""
     found: list[vector.ShuffleOp] = []
     for k, other in enumerate(row[1:], 1):
         before = found[-1].result if found else row[0]
-        found.append(shuffle(before, other, taken_from(k, elements, starts)))
+        found.append(shuffle(before, other, gathering_lanes(k, elements, starts)))
     return found
 
 
-def starts_apart(stride: int, lanes: int) -> list[int]:
+def strided_starts(stride: int, lanes: int) -> list[int]:
     """Starts of vectors that cover strided elements of a row."""
     return row_starts(stride * (lanes - 1) + 1, lanes)
 
@@ -50,7 +50,7 @@ def row_starts(reach: int, lanes: int) -> list[int]:
     return [*range(0, reach - lanes, lanes), reach - lanes]
 
 
-def moved_on(place: Sequence[Expr], distance: int, row: int) -> list[Expr]:
+def place_at(place: Sequence[Expr], distance: int, row: int) -> list[Expr]:
     """Place of an element at a distance, in a row or in short rows of a size."""
     *outer, last = place
     if not row:
@@ -60,25 +60,25 @@ def moved_on(place: Sequence[Expr], distance: int, row: int) -> list[Expr]:
     return [*outer[:-1], outer[-1] + rows, Expr.const(number)]
 
 
-def taken(turn: int, count: int, elements: range) -> list[int]:
+def interleaving_lanes(number: int, count: int, elements: range) -> list[int]:
     """Lanes of the shuffle that adds a vector to ``count`` interleaved ones.
 
     Its first operand is the first vector, later the earlier ones shuffled; its second one is the
     vector of the number.
     """
     lanes = len(elements)
-    of_turn = {k: lanes + k // count for k in elements if k % count == turn}
-    others = {k: k // count if turn == 1 else k - elements.start for k in elements}
-    return [*(others | of_turn).values()]
+    of_number = {k: lanes + k // count for k in elements if k % count == number}
+    others = {k: k // count if number == 1 else k - elements.start for k in elements}
+    return [*(others | of_number).values()]
 
 
-def elements_of_turn(turn: int, count: int, lanes: int, *, turned: bool) -> list[int]:
+def interleaved_elements(number: int, count: int, lanes: int, *, is_reversed: bool) -> list[int]:
     """Elements of one of ``count`` interleaved vectors in their row, perhaps the last one first."""
-    found = range(turn, count * lanes, count)
-    return [*(reversed(found) if turned else found)]
+    found = range(number, count * lanes, count)
+    return [*(reversed(found) if is_reversed else found)]
 
 
-def taken_from(number: int, elements: Sequence[int], starts: Sequence[int]) -> list[int]:
+def gathering_lanes(number: int, elements: Sequence[int], starts: Sequence[int]) -> list[int]:
     """Lanes of the shuffle that gathers elements of a vector, by the vectors' starts.
 
     Its first operand is the first vector, later the elements of those before; its second one is the

@@ -22,7 +22,7 @@ AccessOp = LoadOp | StoreOp | FragmentOp | PrefetchOp
 
 
 @dataclass(frozen=True)
-class Access:
+class MemoryAccess:
     """Memory access as expressions of its index operands ``d0``, ``d1``, …."""
 
     memory: SSAValue
@@ -37,7 +37,7 @@ class Access:
     lanes: int
 
 
-def access_of(op: AccessOp) -> Access:
+def access_of(op: AccessOp) -> MemoryAccess:
     """Access of an op."""
     memory, operands = op.memory, tuple(op.indices)
     t = memory.type
@@ -52,7 +52,7 @@ def access_of(op: AccessOp) -> Access:
         value, lanes, condition = op.value, lanes_of(op.value), op.condition
     condition = ALWAYS if condition is None or condition.data == ALWAYS else condition.data
     factors = _factors(place, operands)
-    return Access(memory, operands, place, factors, condition, value, lanes)
+    return MemoryAccess(memory, operands, place, factors, condition, value, lanes)
 
 
 def _factors(place: Expr, operands: Sequence[SSAValue]) -> tuple[tuple[SSAValue, int], ...] | None:
