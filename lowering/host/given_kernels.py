@@ -33,7 +33,7 @@ from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.host.host_memory import root
 from tiledialect.lowering.host.shape_binding import bind_shapes
-from tiledialect.lowering.nest_to_gpu.nest_to_gpu import OF_NESTS
+from tiledialect.lowering.nest_to_gpu.nest_to_gpu import NEST_OPS
 from tiledialect.lowering.opencl.function import access
 from tiledialect.lowering.opencl.target import kernel_functions
 from tiledialect.lowering.pipeline import lower_nests
@@ -55,7 +55,7 @@ def lowered_kernels(
     """The module with its nests lowered for a device; kernels stay as they are."""
     module = bound(module, name, types)
     describe(module, target)
-    if ops_of(module, *OF_NESTS):
+    if ops_of(module, *NEST_OPS):
         _check_loops(module)
         lower_nests(Context(), module)
     GpuArenaPass().apply(Context(), module)

@@ -18,13 +18,13 @@ from tiledialect.ir.ops_in import ops_of
 
 AXES = "xyz"
 
-MOST_GROUPS = 1 << 16
+MAX_GROUPS = 1 << 16
 """Maximum number of work-groups along an axis: beyond that each takes several parts."""
 
-LANES = 32
+WARP_SIZE = 32
 """Work-items of a warp."""
 
-ITEMS: Mapping[int, Sequence[float]] = {1: (1,), 2: (1 / 4, 4), 3: (1 / 4, 2, 2)}
+ITEM_SHARES: Mapping[int, Sequence[float]] = {1: (1,), 2: (1 / 4, 4), 3: (1 / 4, 2, 2)}
 """Shares of the work-items of a group along so many axes: of the first all, a part of them, …"""
 
 
@@ -68,18 +68,18 @@ def grid_of(op: Operation, local_size: int) -> Grid:
     items = _items([(*sizes,) for sizes in local], [*op.walk()], local_size)
     axes = [Axis(_groups(_extents(found, maps.MapWrgOp, d)), items[d]) for d in range(3)]
     if lanes is not None:
-        most = max(1, local_size * 4 // LANES)
+        most = max(1, local_size * 4 // WARP_SIZE)
         # All must come to the barriers inside as often.
         known = gcd(*(w.value or most for w in warps)) if warps else 1
         count = _divisor(known, most)
-        axes[0] = Axis(axes[0].groups, count * LANES, count)
+        axes[0] = Axis(axes[0].groups, count * WARP_SIZE, count)
     return axes[0], axes[1], axes[2]
 
 
 def spread(extents: Sequence[Sequence[Expr]], local_size: int) -> Grid:
     """Grid in which all work-items share out so many elements along each axis."""
     used = [k for k, sizes in enumerate(extents) if sizes]
-    shares = dict(zip(used, ITEMS.get(len(used), ()), strict=False))
+    shares = dict(zip(used, ITEM_SHARES.get(len(used), ()), strict=False))
     axes: list[Axis] = []
     for k, sizes in enumerate(extents):
         if not sizes:
@@ -90,12 +90,12 @@ def spread(extents: Sequence[Sequence[Expr]], local_size: int) -> Grid:
         whole = maximum(*sizes)
         items = max(1, min(wanted, wanted if whole.value is None else whole.value))
         groups = floordiv(whole + (items - 1), items)
-        axes.append(Axis(minimum(groups, MOST_GROUPS), items))
+        axes.append(Axis(minimum(groups, MAX_GROUPS), items))
     return axes[0], axes[1], axes[2]
 
 
 def _groups(extents: Sequence[Expr]) -> Expr:
-    return minimum(maximum(*extents), MOST_GROUPS) if extents else Expr.const(1)
+    return minimum(maximum(*extents), MAX_GROUPS) if extents else Expr.const(1)
 
 
 def _extents(ops: Iterable[Operation], kind: type[maps.DimensionMap], dim: int) -> list[Expr]:
@@ -109,7 +109,7 @@ def _items(
     count = sum(map(bool, extents))
     steps = [x for x in ops if isinstance(x, reductions.IterateOp)]
     own = {name for x in steps for name in names_in(x.block.args[0].type)}
-    shares = iter(ITEMS.get(count, ()))
+    shares = iter(ITEM_SHARES.get(count, ()))
     items: list[int] = []
     for dim, sizes in enumerate(extents):
         if not sizes:

@@ -33,11 +33,11 @@ from tiledialect.index.simplify import simplify
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid, grid_of, spread
 from tiledialect.lowering.lift_to_nest.kernel import KernelBuilder, LiftKernel, flat
 from tiledialect.lowering.lift_to_nest.layout import Scope, scattered
-from tiledialect.lowering.lift_to_nest.output_views import Router, Routes, routes
+from tiledialect.lowering.lift_to_nest.output_views import OutputViews, PlaceResolver, output_views
 from tiledialect.lowering.lift_to_nest.pattern_code import COMPUTING, KEEPING, LiftCode
 from tiledialect.lowering.lift_to_nest.sizes import facts_of_sizes, solvable_names
 from tiledialect.lowering.lift_to_nest.view_traces import Trace
-from tiledialect.lowering.lift_to_nest.views import Memory, Parts, Reorder, View
+from tiledialect.lowering.lift_to_nest.views import Memory, Reorder, TupleView, View
 from tiledialect.lowering.nest.utils.index_values import IndexValues
 from tiledialect.lowering.tile_to_nest.kernel import buffer_type
 from tiledialect.lowering.tile_to_nest.tile_to_nest import HostFunction
@@ -62,7 +62,7 @@ class LiftHost(HostFunction):
         self.names = solvable_names(self.source)
         self.facts = facts_of_sizes(self.source, self.names)
         self.env = Env(facts=[self.facts])
-        self.router = Router(self.env)
+        self.resolver = PlaceResolver(self.env)
         self.views: Scope = {}
         """Views of the inputs and of the kernels' results."""
         self.shapes: dict[SSAValue, tuple[Expr, ...]] = {}
@@ -107,7 +107,7 @@ class LiftHost(HostFunction):
     def _memory(self, t: Attribute, hint: str, outer: tuple[Expr, ...] = ()) -> View:
         """Allocate buffers for the result of a kernel, or for its global memory."""
         if isinstance(t, TupleType):
-            return Parts(tuple(self._memory(part, hint, outer) for part in t.types))
+            return TupleView(tuple(self._memory(part, hint, outer) for part in t.types))
         if isinstance(t, TensorType):
             return self._memory(t.element_type, hint, (*outer, *map(expression, sizes_of(t))))
         if isinstance(t, VectorType):
@@ -154,7 +154,7 @@ class LiftHost(HostFunction):
                 for value in op.operands:
                     self._operand(value)
         kept = [v for v in returned.operands if v not in self.outs]
-        self.found = routes(self.router, block, self.outs, kept)
+        self.found = output_views(self.resolver, block, self.outs, kept)
         self.done: set[SSAValue] = set()
         for op in block.ops:
             if isinstance(op, KernelOp | ReshapeOp):
@@ -187,12 +187,12 @@ class LiftHost(HostFunction):
 
     def _settle(self, value: SSAValue) -> None:
         """Copy a value to its places, unless a kernel has written it there."""
-        for origin, _ in self.router.origins(value, self.source.body.block):
+        for origin, _ in self.resolver.origins(value, self.source.body.block):
             if origin not in self.done:
                 self.done.add(origin)
                 self._copy(origin, self.found.places[origin])
 
-    def _is_kernel(self, op: Operation, found: Routes) -> bool:
+    def _is_kernel(self, op: Operation, found: OutputViews) -> bool:
         if type(op) not in (*COMPUTING, *KEEPING) or op.results[0] not in (
             *found.places,
             *found.read,
@@ -215,7 +215,7 @@ class LiftHost(HostFunction):
         for value in op.results:
             self._adopt(value, self.buffers[value])
 
-    def _compute(self, op: Any, found: Routes) -> None:
+    def _compute(self, op: Any, found: OutputViews) -> None:
         """Launch a pattern that computes, as a kernel."""
         value = op.results[0]
         places = list(found.places.get(value, ()))
@@ -263,7 +263,7 @@ class LiftHost(HostFunction):
             if op.parent is self.source.body.block:
                 needed.add(op)
                 pending += [*op.operands, *_captured(op)]
-        everything = Routes(read={r for op in needed for r in op.results})
+        everything = OutputViews(read={r for op in needed for r in op.results})
         for op in self.source.body.block.ops:
             if op in needed:
                 code.op(op, scope, everything)

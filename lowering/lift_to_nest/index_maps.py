@@ -21,7 +21,7 @@ from tiledialect.index.polynomial import exact_quotient, linear_in
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify
 
-MOST_TRIED = 4096
+MAX_TRIED = 4096
 """Maximum number of indices that are all tried; for more the inverse is proved."""
 
 
@@ -35,7 +35,7 @@ def inverse(index_map: IndexMap, size: Expr, env: Env) -> IndexMap | None:
         (Env({"_size": (1, None), variable: (0, whole)}), lambda e: _renamed(e, size, whole)),
     )
     names, number = {*index_map.expr.names, *size.names}, size.value
-    if number is not None and number <= MOST_TRIED and names <= {variable}:
+    if number is not None and number <= MAX_TRIED and names <= {variable}:
         tried = (c for c in _candidates(index_map, size) if _undoes(c, index_map, number))
         return next((IndexMap(variable, c) for c in tried), None)
     for candidate in _candidates(index_map, size):

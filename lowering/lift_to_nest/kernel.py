@@ -46,7 +46,7 @@ from tiledialect.index.integer import (
 )
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import simplify
-from tiledialect.lowering.lift_to_nest.grid import AXES, LANES, Grid
+from tiledialect.lowering.lift_to_nest.grid import AXES, WARP_SIZE, Grid
 from tiledialect.lowering.lift_to_nest.pattern_code import LiftCode
 from tiledialect.lowering.lift_to_nest.view_traces import Trace
 from tiledialect.lowering.lift_to_nest.views import Access, Memory, View
@@ -152,7 +152,7 @@ class KernelBuilder(LiftCode):
             local, role = self.grid[k], LoopRole(Role.LOCAL, axis)
             if local.warps is not None:
                 self._enter(loops, "warp", role, Expr.const(local.warps), counts)
-                self._enter(loops, "lane", role, Expr.const(LANES), counts)
+                self._enter(loops, "lane", role, Expr.const(WARP_SIZE), counts)
             else:
                 self._enter(loops, f"local.{axis}", role, Expr.const(local.items), counts)
         self.open_grid(counts)

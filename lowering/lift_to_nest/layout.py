@@ -15,7 +15,7 @@ from tiledialect.dialects.lift.types import as_array, element_of, leading
 from tiledialect.index.integer import Expr, maximum, minimum
 from tiledialect.lowering.lift_to_nest import views
 from tiledialect.lowering.lift_to_nest.index_maps import inverse
-from tiledialect.lowering.lift_to_nest.output_views import Router, inner_size
+from tiledialect.lowering.lift_to_nest.output_views import PlaceResolver, inner_size
 from tiledialect.lowering.lift_to_nest.views import Access, Index, View
 
 Scope = dict[SSAValue, View]
@@ -25,7 +25,7 @@ Scope = dict[SSAValue, View]
 class Emitter(Protocol):
     """Builder of a kernel."""
 
-    router: Router
+    resolver: PlaceResolver
 
     def as_index(self, view: View, t: Attribute) -> Expr:
         """Integer as an index expression."""
@@ -75,7 +75,7 @@ def _extract(code: Emitter, op: tensor.ExtractOp, scope: Scope) -> View:
 
 def scattered(code: Emitter, op: layout.ScatterOp, scope: Scope) -> View | None:
     """View of a scatter's result, if its map has an inverse."""
-    back = inverse(op.map.data, _size(op), code.router.env)
+    back = inverse(op.map.data, _size(op), code.resolver.env)
     return None if back is None else views.Reorder(scope[op.input], back)
 
 
@@ -95,8 +95,8 @@ LAYOUTS: dict[type[Operation], Callable[[Emitter, Any, Scope], View]] = {
     layout.GatherOp: lambda c, op, s: views.Reorder(s[op.input], op.map.data),
     layout.SliceOp: lambda c, op, s: views.Slice(s[op.input], expression(op.start.data)),
     layout.ConcatOp: _concat,
-    values.ZipOp: lambda c, op, s: views.Parts(tuple(s[v] for v in op.inputs)),
-    values.TupleOp: lambda c, op, s: views.Parts(tuple(s[v] for v in op.components)),
+    values.ZipOp: lambda c, op, s: views.TupleView(tuple(s[v] for v in op.inputs)),
+    values.TupleOp: lambda c, op, s: views.TupleView(tuple(s[v] for v in op.components)),
     values.GetOp: lambda c, op, s: views.Get(s[op.input], op.index.data),
     values.AtOp: _at,
     values.SizeOp: lambda c, op, s: Index(expression(op.size.data)),

@@ -49,8 +49,8 @@ from tiledialect.lowering.lift_to_nest.views import (
     Layout,
     Memory,
     Nowhere,
-    Parts,
     Path,
+    TupleView,
     View,
     resolve,
 )
@@ -87,7 +87,7 @@ class LiftMemory(NestBuilder):
         self.warnings: dict[str, None] = {}
         """Warnings of unexpected properties of the kernel."""
 
-    def tell(self, op: Operation, text: str) -> None:
+    def warn(self, op: Operation, text: str) -> None:
         """Warn the user about the lowering of an op."""
         self.warnings[placed(op, text)] = None
 
@@ -177,7 +177,9 @@ class LiftMemory(NestBuilder):
     ) -> View:
         match t:
             case TupleType():
-                return Parts(tuple(self._allocate(part, outer, space, hint) for part in t.types))
+                return TupleView(
+                    tuple(self._allocate(part, outer, space, hint) for part in t.types)
+                )
             case TensorType():
                 sizes = tuple(simplify(expression(s), self.env) for s in sizes_of(t))
                 return self._allocate(t.element_type, (*outer, *sizes), space, hint)
@@ -404,7 +406,7 @@ class LiftMemory(NestBuilder):
 
 def _buffers(view: View) -> Iterator[SSAValue]:
     """Buffers of a view of memory."""
-    if isinstance(view, Parts):
+    if isinstance(view, TupleView):
         for part in view.views:
             yield from _buffers(part)
     elif isinstance(view, Memory):

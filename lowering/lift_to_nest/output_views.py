@@ -49,7 +49,7 @@ def inner_size(op: layout.JoinOp | layout.AsScalarOp) -> Expr:
 
 
 @dataclass
-class Router:
+class PlaceResolver:
     """Follows places through ops."""
 
     env: Env
@@ -105,36 +105,38 @@ def _after(first: Inverse, then: Inverse) -> Inverse:
     return lambda out: then(first(out))
 
 
-def _simple(make: Callable[[View, Any], View]) -> Callable[[Router, Any], Any]:
+def _simple(make: Callable[[View, Any], View]) -> Callable[[PlaceResolver, Any], Any]:
     """Inverse of an op with one operand."""
-    return lambda router, op: [(op.operands[0], partial(_made, make, op))]
+    return lambda resolver, op: [(op.operands[0], partial(_made, make, op))]
 
 
 def _made(make: Callable[[View, Any], View], op: Any, out: View) -> View:
     return make(out, op)
 
 
-def _each(make: Callable[..., View]) -> Callable[[Router, Any], Any]:
+def _each(make: Callable[..., View]) -> Callable[[PlaceResolver, Any], Any]:
     """Inverses of an op whose operands become components."""
-    return lambda router, op: [
+    return lambda resolver, op: [
         (value, partial(make, number=k)) for k, value in enumerate(op.operands)
     ]
 
 
-INVERSES: dict[type[Operation], Callable[[Router, Any], list[tuple[SSAValue, Inverse]] | None]] = {
+INVERSES: dict[
+    type[Operation], Callable[[PlaceResolver, Any], list[tuple[SSAValue, Inverse]] | None]
+] = {
     layout.SplitOp: _simple(lambda out, op: Join(out, expression(op.size.data))),
     layout.AsVectorOp: _simple(lambda out, op: Join(out, expression(op.size.data))),
     layout.JoinOp: _simple(lambda out, op: Split(out, inner_size(op))),
     layout.AsScalarOp: _simple(lambda out, op: Split(out, inner_size(op))),
     layout.TransposeOp: _simple(lambda out, op: Transpose(out)),
     layout.ScatterOp: _simple(lambda out, op: Reorder(out, op.map.data)),
-    layout.GatherOp: Router._gather,  # pyright: ignore[reportPrivateUsage]
-    layout.ConcatOp: Router._concat,  # pyright: ignore[reportPrivateUsage]
+    layout.GatherOp: PlaceResolver._gather,  # pyright: ignore[reportPrivateUsage]
+    layout.ConcatOp: PlaceResolver._concat,  # pyright: ignore[reportPrivateUsage]
     values.ZipOp: _each(Within),
     values.TupleOp: _each(Get),
     values.GetOp: _simple(lambda out, op: Only(out, op.index.data)),
-    maps.MapOp: Router._map,  # pyright: ignore[reportPrivateUsage]
-    tensor.FromElementsOp: lambda router, op: (
+    maps.MapOp: PlaceResolver._map,  # pyright: ignore[reportPrivateUsage]
+    tensor.FromElementsOp: lambda resolver, op: (
         [(op.elements[0], lambda out: out)] if len(op.elements) == 1 else None
     ),
     **dict.fromkeys(memory.MEMORY_OPS, _simple(lambda out, op: out)),
@@ -142,7 +144,7 @@ INVERSES: dict[type[Operation], Callable[[Router, Any], list[tuple[SSAValue, Inv
 
 
 @dataclass
-class Routes:
+class OutputViews:
     """Places and reads of the values of a block."""
 
     places: dict[SSAValue, list[View]] = field(default_factory=dict[SSAValue, "list[View]"])
@@ -150,19 +152,19 @@ class Routes:
     """Values that other ops in the block read."""
 
 
-def routes(
-    router: Router,
+def output_views(
+    resolver: PlaceResolver,
     block: Block,
     outs: Mapping[SSAValue, Sequence[View]],
     wanted: Sequence[SSAValue] = (),
-) -> Routes:
+) -> OutputViews:
     """Places of the values in a block, given places of some and reads of others."""
-    found = Routes()
+    found = OutputViews()
     passed: set[Operation] = set()
     for value, places in outs.items():
-        for origin, inner in router.origins(value, block):
+        for origin, inner in resolver.origins(value, block):
             found.places.setdefault(origin, []).extend(inner(place) for place in places)
-        _pass(router, value, block, passed)
+        _mark_followed(resolver, value, block, passed)
     for value in wanted:
         _read(value, block, found.read)
     for op in block.ops:
@@ -173,13 +175,15 @@ def routes(
     return found
 
 
-def _pass(router: Router, value: SSAValue, block: Block, passed: set[Operation]) -> None:
+def _mark_followed(
+    resolver: PlaceResolver, value: SSAValue, block: Block, passed: set[Operation]
+) -> None:
     """Note the ops that places are followed through."""
     op = value.owner
-    if isinstance(op, Operation) and op.parent is block and router.inverses(op) is not None:
+    if isinstance(op, Operation) and op.parent is block and resolver.inverses(op) is not None:
         passed.update(op.walk())
         for operand in op.operands:
-            _pass(router, operand, block, passed)
+            _mark_followed(resolver, operand, block, passed)
 
 
 def _read(value: SSAValue, block: Block, read: set[SSAValue]) -> None:

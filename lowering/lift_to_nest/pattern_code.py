@@ -34,12 +34,12 @@ from tiledialect.lowering.lift_to_nest import views
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid
 from tiledialect.lowering.lift_to_nest.layout import INDEX_ARITHMETIC, LAYOUTS, Scope, scattered
 from tiledialect.lowering.lift_to_nest.memory import SERIAL, UNROLL, VECTOR, LiftMemory
-from tiledialect.lowering.lift_to_nest.output_views import Router, Routes, routes
+from tiledialect.lowering.lift_to_nest.output_views import OutputViews, PlaceResolver, output_views
 from tiledialect.lowering.lift_to_nest.results import (
     computes_vectors,
     is_compound,
     is_elementwise,
-    require_seen,
+    require_visible,
     space_of,
     writes_vectors,
 )
@@ -47,7 +47,7 @@ from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
 from tiledialect.lowering.lift_to_nest.views import Access, Computed, Index, View, made_by
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 
-MOST_WRITTEN_OUT = 8
+MAX_UNROLLED_ITERATIONS = 8
 """Maximum number of iterations of one type that are unrolled; more are a loop."""
 
 
@@ -56,7 +56,7 @@ class LiftCode(LiftMemory):
 
     def __init__(self, block: Block, env: Env, grid: Grid = ONE):
         super().__init__(block, env, grid)
-        self.router = Router(env)
+        self.resolver = PlaceResolver(env)
         self.places: dict[SSAValue, list[View]] = {}
         """Places of the values that are being computed."""
 
@@ -70,7 +70,7 @@ class LiftCode(LiftMemory):
         wanted: Sequence[SSAValue] = (),
     ) -> Scope:
         """Emit the ops of a block; values with places are written there, others are read."""
-        found = routes(self.router, block, outs, wanted)
+        found = output_views(self.resolver, block, outs, wanted)
         outer, self.places = self.places, {}
         for op in block.ops:
             if isinstance(op, YieldOp | func.ReturnOp):
@@ -87,7 +87,7 @@ class LiftCode(LiftMemory):
                 self.copy(scope[v], places, v.type)
         return scope
 
-    def op(self, op: Operation, scope: Scope, found: Routes) -> None:
+    def op(self, op: Operation, scope: Scope, found: OutputViews) -> None:
         """Emit an op of a block, or note its view."""
         if not any(r in found.read or r in found.places for r in op.results):
             return
@@ -98,7 +98,7 @@ class LiftCode(LiftMemory):
                 raise
             raise OpenSizeError.at(op, error.message) from None
 
-    def _op(self, op: Operation, scope: Scope, found: Routes) -> None:
+    def _op(self, op: Operation, scope: Scope, found: OutputViews) -> None:
         result = op.results[0]
         if isinstance(op, layout.ScatterOp) and (view := scattered(self, op, scope)) is not None:
             scope[result] = made_by(op, view)
@@ -115,12 +115,12 @@ class LiftCode(LiftMemory):
         else:
             self.scalar(op, scope)
 
-    def compute(self, op: Any, scope: Scope, found: Routes) -> None:
+    def compute(self, op: Any, scope: Scope, found: OutputViews) -> None:
         """Emit a pattern that goes through arrays itself, and writes its result."""
         result = op.results[0]
         places = list(found.places.get(result, ()))
         if result in found.read:
-            require_seen(op)
+            require_visible(op)
             scope[result] = self.keep(op, result.type, result.name_hint or op.pattern())
             places.append(scope[result])
         COMPUTING.get(type(op), LiftCode.map_seq)(self, op, scope, places)
@@ -184,7 +184,7 @@ class LiftCode(LiftMemory):
         assert isinstance(result.type, VectorType)
         if lane not in self.lanes:
             count = result.type.get_shape()[0]
-            self.tell(
+            self.warn(
                 op,
                 f"{op.name} on vectors of {count} is done number by number, as what follows goes "
                 "through numbers; map_seq in place of map keeps the vectors",
@@ -335,14 +335,14 @@ class LiftCode(LiftMemory):
     def reduce(self, op: Any, scope: Scope) -> View:
         """Emit a reduction by one work-item, in an accumulator."""
         if self.lanes:
-            self.tell(
+            self.warn(
                 op,
                 f"{op.pattern()} is done for each number of a vector apart; map_seq in place of "
                 "the map around it keeps what it gives",
             )
         role = UNROLL if isinstance(op, reductions.ReduceSeqUnrollOp) else SERIAL
         t = op.initial.type
-        require_seen(op)
+        require_visible(op)
         total = self.keep(op, t, "acc")
         self.copy(scope[op.initial], [total], t)
         with self.elements(op, scope, role) as element:
@@ -380,14 +380,14 @@ class LiftCode(LiftMemory):
         total = op.block.args[0]
         if isinstance(total.type, TensorType):
             return all(is_elementwise(use.operation, op.yielded) for use in total.uses)
-        origins = self.router.origins(op.yielded, op.block)
+        origins = self.resolver.origins(op.yielded, op.block)
         return not any(is_compound(origin.type) for origin, _ in origins)
 
     def iterate(self, op: reductions.IterateOp, scope: Scope, places: Sequence[View]) -> None:
         """Emit a function applied again and again."""
         value, count = scope[op.initial], op.count.data.value
         steps = list(op.steps())
-        if not steps and (count is None or count > MOST_WRITTEN_OUT):
+        if not steps and (count is None or count > MAX_UNROLLED_ITERATIONS):
             self._iterate_in_loop(op, scope, places)
             return
         t = op.initial.type

@@ -11,7 +11,7 @@ from tiledialect.dialects.lift import maps, memory, values
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.sharing import BY_GROUPS, SHARED, maps_own
 from tiledialect.errors import TileError
-from tiledialect.lowering.lift_to_nest.output_views import Routes
+from tiledialect.lowering.lift_to_nest.output_views import OutputViews
 from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL, PRIVATE
 
 SPACES: dict[type[Operation], IntegerAttr] = {
@@ -44,7 +44,7 @@ def space_of(op: Operation) -> IntegerAttr:
     return LOCAL if any(isinstance(x, SHARED) for x in op.walk()) else PRIVATE
 
 
-def require_seen(op: LiftOp) -> None:
+def require_visible(op: LiftOp) -> None:
     """Refuse a result whose readers cannot see the writes of other work-items."""
     alone = maps_own(op)
     for inner in op.walk():
@@ -62,7 +62,7 @@ def require_seen(op: LiftOp) -> None:
             )
 
 
-def writes_vectors(op: Operation, found: Routes) -> bool:
+def writes_vectors(op: Operation, found: OutputViews) -> bool:
     """Whether a map computes vectors that are only written: a view would be read by numbers."""
     result = op.results[0]
     return result in found.places and result not in found.read and computes_vectors(op)

@@ -90,14 +90,14 @@ def has_patterns(function: func.FuncOp) -> bool:
     return has_names or bool(ops_of(function, LiftOp))
 
 
-SAFE = 2**30
+SAFE_SIZE = 2**30
 """Bound of sizes below which sums of a few of them fit 32 bits."""
 
 
 def index_width(function: func.FuncOp) -> int:
     """Number of bits of the index arithmetic of a function of patterns."""
     numbers = (largest(function), *_numbers_of_maps(function), *_numbers_of_indices(function))
-    return 32 if max(numbers) < SAFE else 64
+    return 32 if max(numbers) < SAFE_SIZE else 64
 
 
 def _numbers_of_maps(function: func.FuncOp) -> Iterator[int]:
@@ -105,7 +105,7 @@ def _numbers_of_maps(function: func.FuncOp) -> Iterator[int]:
     for op in function.walk():
         if isinstance(op, ReorderOp):
             index_map = op.map.data
-            most = dict.fromkeys(index_map.expr.names, SAFE)
+            most = dict.fromkeys(index_map.expr.names, SAFE_SIZE)
             most[index_map.variable] = _number(leading(as_array(op.input, op.pattern())))
             yield magnitude(index_map.expr, most)
 
@@ -119,9 +119,9 @@ def _numbers_of_indices(function: func.FuncOp) -> Iterator[int]:
             most.update(zip(op.body.block.args, sizes, strict=False))
         for value in op.results:
             if isinstance(value.type, IndexType):
-                most[value] = _most(op, [most.get(v, SAFE) for v in op.operands])
+                most[value] = _most(op, [most.get(v, SAFE_SIZE) for v in op.operands])
         if isinstance(op, AtOp) and op.index.type != i32:
-            yield most.get(op.index, SAFE)
+            yield most.get(op.index, SAFE_SIZE)
     yield from most.values()
 
 
@@ -141,7 +141,7 @@ def _most(op: Operation, operands: Sequence[int]) -> int:
         case arith.FloorDivSIOp() | arith.MinSIOp() | arith.MaxSIOp():
             return max(operands)
         case _:
-            return SAFE
+            return SAFE_SIZE
 
 
 def is_of_patterns(function: func.FuncOp) -> bool:
@@ -164,7 +164,7 @@ def largest(function: func.FuncOp) -> int:
     return most
 
 
-MOST_ITEMS = 1024
+MAX_IDLE_ITEMS = 1024
 """Maximum number of work-items more than elements to share out."""
 
 
@@ -183,10 +183,10 @@ def _apart(op: Operation) -> int:
     for inner in root.walk():
         if isinstance(inner, kinds) and not inner.is_ancestor(op):
             key = (type(inner), *inner.properties.values())
-            size = _number(leading(as_array(inner.input, inner.pattern()))) + MOST_ITEMS
+            size = _number(leading(as_array(inner.input, inner.pattern()))) + MAX_IDLE_ITEMS
             later[key] = max(later.get(key, 0), size)
     return found * prod(later.values())
 
 
 def _number(size: Size) -> int:
-    return SAFE if size.value is None else max(1, size.value)
+    return SAFE_SIZE if size.value is None else max(1, size.value)

@@ -315,7 +315,7 @@ class Concat(Layout):
 
 
 @dataclass(frozen=True)
-class Parts(Layout):
+class TupleView(Layout):
     """View of each component of the tuples in an array, or of one tuple."""
 
     views: tuple[View, ...]

@@ -31,7 +31,7 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify_condition
 from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.ir.target_spec import is_gpu
-from tiledialect.lowering.nest.nest_vectorize import LANES
+from tiledialect.lowering.nest.nest_vectorize import VECTOR_SIZES
 from tiledialect.lowering.nest.utils.access_strides import loops_around
 from tiledialect.lowering.nest.utils.builder import PRIVATE, is_local
 from tiledialect.lowering.nest.utils.conditions import (
@@ -58,7 +58,7 @@ def halve(loop: ForOp, env: Env) -> None:
     scope = NestScope(env=env)
     lane, lanes = str(scope.name(loop.index)), loop.extent or 0
     tests = _tests(loop, scope)
-    if not tests or lanes not in LANES or lanes % 2:
+    if not tests or lanes not in VECTOR_SIZES or lanes % 2:
         return
     scope.learn_from_branches(loop)
     ends = [_given(part, [lane], [k]) for part in tests for k in (0, lanes - 1)]

@@ -20,10 +20,10 @@ from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_b
 from tiledialect.schedule.cost.device import Kind, described, device_of
 from tiledialect.schedule.loops import Role
 
-AHEAD = 2048
+PREFETCH_DISTANCE = 2048
 """Prefetch distance in bytes: processors stop at the end of a page."""
 
-MOST_USES = 4
+MAX_USES = 4
 """Maximum number of uses of each load: with more, memory does not hold up the computation."""
 
 
@@ -66,9 +66,9 @@ def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
             continue
         seen.add(op.memory)
         is_large = bytes_of(t) > cache
-        if is_large and often <= MOST_USES * times(op) and is_stream(op, scope):
+        if is_large and often <= MAX_USES * times(op) and is_stream(op, scope):
             *outer, last = scope.access(op)
-            place = [*outer, last + AHEAD // element_bytes(t)]
+            place = [*outer, last + PREFETCH_DISTANCE // element_bytes(t)]
             new = PrefetchOp(scope.values, op.memory, place)
             Rewriter.insert_op(new, InsertPoint.after(op))
 

@@ -53,7 +53,7 @@ from tiledialect.lowering.nest.utils.shuffles import (
 )
 from tiledialect.schedule.loops import LOADED_LANES, LONG_LANES, Role
 
-LANES = (2, 3, 4, 8, 16)
+VECTOR_SIZES = (2, 3, 4, 8, 16)
 """Numbers of elements of OpenCL C's vectors."""
 
 
@@ -81,7 +81,7 @@ class Vectorizer:
 
     def run(self) -> list[Operation]:
         """Vectorized ops of the loop; raises ``NotVectorizedError``."""
-        if self.lanes not in LANES:
+        if self.lanes not in VECTOR_SIZES:
             raise NotVectorizedError(f"OpenCL C has no vectors of {self.lanes}")
         self._check_overlap()
         together = self._interleaved()

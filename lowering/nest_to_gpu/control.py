@@ -22,7 +22,7 @@ from tiledialect.lowering.nest.utils.scope import extent_of
 from tiledialect.lowering.nest_to_gpu.kernel import GpuKernel
 from tiledialect.schedule.loops import Role
 
-NUMBERS = {Role.GROUP: ("group", gpu.BlockIdOp), Role.LOCAL: ("item", gpu.ThreadIdOp)}
+NUMBER_OPS = {Role.GROUP: ("group", gpu.BlockIdOp), Role.LOCAL: ("item", gpu.ThreadIdOp)}
 """Names of the steps of parallel loops, and the ops that give their numbers."""
 
 
@@ -84,12 +84,12 @@ def _open_parallel(kernel: GpuKernel, op: ForOp) -> None:
 
 
 def _number_name(role: LoopRole) -> str:
-    return f"{NUMBERS[role.role][0]}_{role.axis}"
+    return f"{NUMBER_OPS[role.role][0]}_{role.axis}"
 
 
 def _emit_number(kernel: GpuKernel, role: LoopRole) -> SSAValue:
     """Emit the number of the work-group, or of the work-item in it, along an axis."""
-    op = NUMBERS[role.role][1]
+    op = NUMBER_OPS[role.role][1]
     value = kernel.emit(op(gpu.DimensionAttr(gpu.DimensionEnum(role.axis))))
     value.name_hint = _number_name(role)
     return value

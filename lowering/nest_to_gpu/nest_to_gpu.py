@@ -27,7 +27,7 @@ from tiledialect.lowering.nest_to_gpu.kernel import GpuKernel, Lowering
 GPU_ALIGNMENT = 16
 """Alignment of buffers on a GPU in bytes; arrays in a CPU's memory need not be aligned."""
 
-ASYNCHRONOUS = 80
+ASYNC_COPY_CAPABILITY = 80
 """Minimum compute capability of NVIDIA's GPUs that copy to local memory asynchronously."""
 
 
@@ -87,7 +87,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
 }
 """Lowerings by type of op; other ops stay as they are."""
 
-OF_NESTS = tuple(kind for kind in LOWERINGS if kind.dialect_name() == Nest.name)
+NEST_OPS = tuple(kind for kind in LOWERINGS if kind.dialect_name() == Nest.name)
 """Ops at least one of which a function to be lowered has."""
 
 
@@ -122,8 +122,8 @@ class NestToGpuPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every kernel."""
         alignment = GPU_ALIGNMENT if is_gpu(op) else 0
-        asynchronous = limit(op, "compute_capability", 0) >= ASYNCHRONOUS
+        asynchronous = limit(op, "compute_capability", 0) >= ASYNC_COPY_CAPABILITY
         for function in ops_of(op, gpu.FuncOp):
-            if ops_of(function, *OF_NESTS):
+            if ops_of(function, *NEST_OPS):
                 kernel = GpuKernel(function, LOWERINGS, alignment, asynchronous=asynchronous)
                 lower_function(kernel)

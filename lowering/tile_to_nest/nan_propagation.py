@@ -24,9 +24,9 @@ from tiledialect.dialects.tile.elementwise import (
 )
 from tiledialect.dialects.tile.structure.row_axes import Rows, reduced_by
 
-CARRY = (AddOp, DivOp, ExpOp, LogOp, MulOp, NegOp, SqrtOp, SubOp)
+PROPAGATING_OPS = (AddOp, DivOp, ExpOp, LogOp, MulOp, NegOp, SqrtOp, SubOp)
 """Elementwise ops whose result is NaN where an operand is."""
-COMBINE = (Combination.none, Combination.add, Combination.mul)
+PROPAGATING_COMBINATIONS = (Combination.none, Combination.add, Combination.mul)
 """Combinations that are NaN where an input is."""
 
 
@@ -44,17 +44,17 @@ def may_ignore_nan(
     ops, over = list(ops), reduced_by(extreme, rows.axes)
     if not _reads_alike(extreme, ops, rows):
         return False
-    elements = _carried(ops, extreme.inputs, within=())
+    elements = _propagated(ops, extreme.inputs, within=())
     sums = [
         op.result
         for op in ops
         if isinstance(op, ContractionOp)
-        and _is_carrying_sum(op, elements)
+        and _is_propagating_sum(op, elements)
         and reduced_by(op, rows.axes) == over
     ]
-    carried = _carried(ops, sums, within=(ContractionOp,))
-    needing = _needing(ops, extreme.result)
-    return all(v in carried for v in results if v in needing)
+    propagated = _propagated(ops, sums, within=(ContractionOp,))
+    dependents = _dependents(ops, extreme.result)
+    return all(v in propagated for v in results if v in dependents)
 
 
 def _reads_alike(extreme: ContractionOp, ops: Iterable[Operation], rows: Rows) -> bool:
@@ -64,26 +64,26 @@ def _reads_alike(extreme: ContractionOp, ops: Iterable[Operation], rows: Rows) -
     return all(m == own for v, m in reads if v is value)
 
 
-def _is_carrying_sum(op: Operation, elements: Collection[SSAValue]) -> bool:
+def _is_propagating_sum(op: Operation, elements: Collection[SSAValue]) -> bool:
     """Whether an op is a sum that is NaN where one of some elements is."""
     if not isinstance(op, ContractionOp) or op.aggregation.data is not Aggregation.add:
         return False
-    return op.combination.data in COMBINE and any(v in elements for v in op.inputs)
+    return op.combination.data in PROPAGATING_COMBINATIONS and any(v in elements for v in op.inputs)
 
 
-def _carried(
+def _propagated(
     ops: Iterable[Operation], values: Iterable[SSAValue], within: tuple[type[Operation], ...]
 ) -> set[SSAValue]:
     """Values that are NaN where one of some values is: elementwise results, sums on request."""
     found = set(values)
     for op in ops:
-        is_sum = isinstance(op, within) and _is_carrying_sum(op, found)
-        if is_sum or (isinstance(op, CARRY) and any(v in found for v in op.operands)):
+        is_sum = isinstance(op, within) and _is_propagating_sum(op, found)
+        if is_sum or (isinstance(op, PROPAGATING_OPS) and any(v in found for v in op.operands)):
             found.add(op.results[0])
     return found
 
 
-def _needing(ops: Iterable[Operation], value: SSAValue) -> set[SSAValue]:
+def _dependents(ops: Iterable[Operation], value: SSAValue) -> set[SSAValue]:
     """Value and its transitive users."""
     found = {value}
     for op in ops:

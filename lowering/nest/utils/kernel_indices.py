@@ -83,7 +83,7 @@ class KernelIndices:
     def block(self, block: Block, env: Env) -> None:
         """Simplify the ops of a block under some facts."""
         for op in list(block.ops):
-            if isinstance(op, NUMBERS):
+            if isinstance(op, WORK_ITEM_NUMBERS):
                 env = self._number(op, env)
             elif not is_arithmetic(op):
                 self._operands(op, env)
@@ -103,7 +103,7 @@ class KernelIndices:
     def _number(self, op: Operation, env: Env) -> Env:
         """Range of the number of a work-group or work-item."""
         (result,) = op.results
-        assert isinstance(op, NUMBERS)
+        assert isinstance(op, WORK_ITEM_NUMBERS)
         axis = "xyz".index(str(op.dimension.data))
         items, groups = self.function.known_block_size, self.function.known_grid_size
         block = items.get_values()[axis] if items else None
@@ -150,7 +150,7 @@ class KernelIndices:
         if isinstance(op, arith.SelectOp):
             test = self.condition(op.cond, env)
             return select(test, self.expr(op.lhs, env), self.expr(op.rhs, env))
-        if isinstance(value, OpResult) and (read := READ.get(type(value.op))) is not None:
+        if isinstance(value, OpResult) and (read := READERS.get(type(value.op))) is not None:
             a, b = (self.expr(v, env) for v in value.op.operands)
             found = read(env, a, b)
             if found is not None:
@@ -161,7 +161,7 @@ class KernelIndices:
         """Condition of a truth value; a variable, if it is no test of indices."""
         op = value.owner
         if isinstance(op, arith.CmpiOp) and isinstance(op.lhs.type, IndexType):
-            compare = COMPARED.get(op.predicate.value.data)
+            compare = COMPARISONS.get(op.predicate.value.data)
             if compare is not None:
                 return compare(self.expr(op.lhs, env), self.expr(op.rhs, env))
         if isinstance(op, arith.AndIOp | arith.OrIOp):
@@ -237,12 +237,12 @@ class KernelIndices:
 
 
 LOGIC = arith.CmpiOp | arith.AndIOp | arith.OrIOp | arith.XOrIOp
-NUMBERS = (gpu.ThreadIdOp, gpu.BlockIdOp, gpu.GlobalIdOp, gpu.GridDimOp)
+WORK_ITEM_NUMBERS = (gpu.ThreadIdOp, gpu.BlockIdOp, gpu.GlobalIdOp, gpu.GridDimOp)
 
 
 def is_arithmetic(op: Operation) -> bool:
     """Whether an op is read as (part of) an expression."""
-    known = type(op) in READ or isinstance(op, arith.ConstantOp | arith.SelectOp | LOGIC)
+    known = type(op) in READERS or isinstance(op, arith.ConstantOp | arith.SelectOp | LOGIC)
     return known and {v.type for v in (*op.operands, *op.results)} <= {IndexType(), i1}
 
 
@@ -273,7 +273,7 @@ def _masked(env: Env, a: Expr, b: Expr) -> Expr | None:
     return mod(a, modulus) if modulus is not None else None
 
 
-READ: dict[type[Operation], Callable[[Env, Expr, Expr], Expr | None]] = {
+READERS: dict[type[Operation], Callable[[Env, Expr, Expr], Expr | None]] = {
     arith.AddiOp: lambda env, a, b: a + b,
     arith.SubiOp: lambda env, a, b: a - b,
     arith.MuliOp: lambda env, a, b: a * b,
@@ -287,7 +287,7 @@ READ: dict[type[Operation], Callable[[Env, Expr, Expr], Expr | None]] = {
 }
 """Expression of an op on indices, given some facts; None if it has none."""
 
-COMPARED: dict[int, Callable[[Expr, Expr], Condition]] = {
+COMPARISONS: dict[int, Callable[[Expr, Expr], Condition]] = {
     0: equal,
     1: lambda a, b: negate(equal(a, b)),
     2: less,

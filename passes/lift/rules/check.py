@@ -31,7 +31,7 @@ ATTEMPTS = 60
 TOLERANCE = 1e-4
 """Relative tolerance: a rule may add in another order; small integers are nearly exact in f32."""
 
-MORE = 10
+EXTRA_PROGRAMS = 10
 """Programs that are examined after the first that is changed, for a shorter one."""
 
 Arrays = Sequence[np.ndarray[Any, Any]]
@@ -79,7 +79,7 @@ def check(
         applied += 1
         changes += [tried] if isinstance(tried, Change) else []
         since += bool(changes)
-        if applied == trials or since > MORE:
+        if applied == trials or since > EXTRA_PROGRAMS:
             break
     if changes:
         raise TileError(min((c.text for c in changes), key=len))

@@ -19,7 +19,7 @@ from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
 LIMIT = 1000
 """Maximum number of repetitions of a strategy before it counts as endless."""
 
-MOST_REASONS = 3
+MAX_REASONS = 3
 """Maximum number of mismatches that are listed."""
 
 
@@ -177,7 +177,7 @@ def nowhere(refused: Sequence[NotApplicable]) -> NotApplicable:
     mismatched = dict.fromkeys(e.message for e in refused)
     if not mismatched:
         return Mismatch("there is no place for it")
-    if len(mismatched) > MOST_REASONS:
+    if len(mismatched) > MAX_REASONS:
         return Mismatch("nothing that it rewrites is there")
     return Mismatch("; ".join(mismatched))
 

@@ -96,7 +96,7 @@ class Derivation:
             _search(strategy, rewriting)
         region_dce(rewriting.function.body)
         verify(module)
-        _require_seen(self.function, rewriting)
+        _require_visible(self.function, rewriting)
         steps = (*self.steps, *rewriting.steps)
         return Derivation(module, steps, self, self.name)
 
@@ -149,7 +149,7 @@ class Derivation:
         return "\n".join(parts)
 
 
-def _require_seen(before: func.FuncOp, rewriting: Rewriting) -> None:
+def _require_visible(before: func.FuncOp, rewriting: Rewriting) -> None:
     """Refuse steps after which no kernels can be made."""
     op = unseen(rewriting.function)
     if isinstance(op, LiftOp) and unseen(before) is None:
@@ -202,7 +202,7 @@ def applicable(
         for rule in (rules_with() if rules is None else rules).values():
             try:
                 rule.run(rewriting, op.results[0])
-                _require_seen(derivation.function, rewriting)
+                _require_visible(derivation.function, rewriting)
             except NotApplicable:
                 continue
             finally:

@@ -37,7 +37,7 @@ VIEWS = (
 )
 """Ops that compute nothing."""
 
-MOST_AXES = 3
+MAX_AXES = 3
 
 
 def share_out(function: func.FuncOp) -> None:
@@ -53,7 +53,7 @@ def share_out(function: func.FuncOp) -> None:
     region_dce(function.body)
     for kernel in [*kernels(function.body.block)]:
         nest = [*_nested(kernel)]
-        shared, rest = nest[:MOST_AXES], nest[MOST_AXES:]
+        shared, rest = nest[:MAX_AXES], nest[MAX_AXES:]
         for op in reversed(rest):
             apply(map_seq, op)
         for axis, op in enumerate(reversed(shared)):

@@ -152,7 +152,7 @@ NEUTRAL = {
     Aggregation.min: float("inf"),
 }
 INDICES = "ijklmnpqrs"
-MOST_FACTORS = 3
+MAX_FACTORS = 3
 """Maximum number of elements that a contraction combines."""
 
 
@@ -411,7 +411,7 @@ class Tensors:
             others[0] = self.elementwise(lambda v: self.builder.mul(*v), scaled)
         if len(others) == 1:
             return others[0]
-        if len(others) <= MOST_FACTORS:
+        if len(others) <= MAX_FACTORS:
             return Product(tuple(others))
         return Product((self.load(Product(tuple(others[:-1]))), others[-1]))
 

@@ -51,7 +51,7 @@ from tiledialect.passes.lift.to_tile.layouts import (
 from tiledialect.passes.lift.to_tile.numbers import MAKES, constant, maker
 from tiledialect.passes.normalize.rewrites.tensor_builder import Origins, TensorBuilder
 
-MOST_STEPS = 128
+MAX_STEPS = 128
 """Maximum number of steps of a loop that is unrolled."""
 
 COMBINES: dict[type[Operation], Aggregation] = {
@@ -414,9 +414,9 @@ class Evaluation:
 
     def _check_steps(self, op: LiftOp, steps: int, what: str) -> None:
         """Refuse a loop that would be unrolled in too many steps."""
-        if steps > MOST_STEPS:
+        if steps > MAX_STEPS:
             raise TileError.at(
-                op, f"{what} is written out in Tile, for a gradient too: {MOST_STEPS} steps at most"
+                op, f"{what} is written out in Tile, for a gradient too: {MAX_STEPS} steps at most"
             )
 
     def iterate(self, op: reductions.IterateOp) -> Value:
