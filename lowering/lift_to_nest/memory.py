@@ -111,9 +111,7 @@ class LiftMemory(NestBuilder):
                 yield lower
             return
         if role == UNROLL and (upper - lower).value is None:
-            raise OpenSizeError(
-                f"a loop of {upper} steps is written out, so that {upper} must be a number"
-            )
+            raise OpenSizeError(f"a loop of {upper} steps is unrolled: {upper} must be a number")
         op = ForOp(self.names, role, upper, lower=lower, step=step)
         self.builder.insert(op)
         index = self.named(op.index, hint)

@@ -186,7 +186,7 @@ class LiftCode(LiftMemory):
             count = result.type.get_shape()[0]
             self.warn(
                 op,
-                f"{op.name} on vectors of {count} is done number by number, as what follows goes "
+                f"{op.name} on vectors of {count} is done number by number, as its reader goes "
                 "through numbers; map_seq in place of map keeps the vectors",
             )
         operands = [
@@ -337,8 +337,8 @@ class LiftCode(LiftMemory):
         if self.lanes:
             self.warn(
                 op,
-                f"{op.pattern()} is done for each number of a vector apart; map_seq in place of "
-                "the map around it keeps what it gives",
+                f"{op.pattern()} is done separately for each number of a vector; map_seq in place "
+                "of the map around it keeps its result",
             )
         role = UNROLL if isinstance(op, reductions.ReduceSeqUnrollOp) else SERIAL
         t = op.initial.type

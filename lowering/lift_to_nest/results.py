@@ -51,14 +51,14 @@ def require_visible(op: LiftOp) -> None:
         if isinstance(inner, BY_GROUPS) and not alone:
             raise TileError.at(
                 inner,
-                f"what {inner.pattern()} gives is read in the same kernel by other work-groups, "
-                "which cannot wait for it",
+                f"other work-groups read the result of {inner.pattern()} in the same kernel, "
+                "and cannot wait for it",
             )
         if isinstance(inner, SHARED) and space_of(op) == PRIVATE and not alone:
             raise TileError.at(
                 inner,
-                f"what {inner.pattern()} gives is read by other work-items, "
-                "but kept in private memory",
+                f"other work-items read the result of {inner.pattern()}, "
+                "which is in private memory",
             )
 
 

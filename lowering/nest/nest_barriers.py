@@ -105,8 +105,8 @@ class Barriers:
                 if not self._are_apart(store, other):
                     name = store.memory.name_hint or "local memory"
                     message = (
-                        f"work-items use what others write in %{name} where not all of them come "
-                        "by: no barrier can stand there"
+                        f"work-items use elements of %{name} that others write, where not all of "
+                        "them arrive: no barrier can stand there"
                     )
                     raise DivergenceError(message, TileError.at(other, message).span)
 

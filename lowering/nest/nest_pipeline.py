@@ -255,7 +255,8 @@ def _loops(loop: ForOp) -> list[ForOp]:
     found = ops_of(loop, ForOp)
     for x in found:
         if x.role.data.role not in UNROLLED:
-            raise TileError.at(x, "what is fetched ahead must fit registers: use smaller tiles")
+            message = "tiles that are fetched ahead must fit registers: use smaller tiles"
+            raise TileError.at(x, message)
     return found
 
 

@@ -103,7 +103,7 @@ class Vectorizer:
             if isinstance(op, StoreOp):
                 others = [x for x in accesses if x is not op and x.memory is op.memory]
                 if not all(self._are_apart(op, x) for x in others):
-                    raise NotVectorizedError("a step uses what another one writes")
+                    raise NotVectorizedError("a step uses an element that another one writes")
 
     def _are_apart(self, a: LoadOp | StoreOp, b: LoadOp | StoreOp) -> bool:
         """Whether the lanes of two accesses meet at most in the same lane."""
@@ -154,7 +154,7 @@ class Vectorizer:
         condition = self.scope.condition(op)
         name = str(self.lane)
         if not is_uniform(condition, name, self.lanes, self.scope.env):
-            raise NotVectorizedError(f"whether '{condition}' holds depends on the lane")
+            raise NotVectorizedError(f"the condition '{condition}' depends on the lane")
         first = map_expressions(condition, lambda e: e.substitute({name: Expr()}))
         return simplify_condition(first, self.scope.env)
 
@@ -439,7 +439,7 @@ class Vectorizer:
         steps = [d for d in differences if d is not None]
         t = op.result.type
         if len(steps) < self.lanes or not isinstance(t, IntegerType):
-            raise NotVectorizedError("how far the lanes' numbers are apart is not known")
+            raise NotVectorizedError("the distances of the lanes' numbers are not known")
         first = IndexOp(self._names, at[0])
         cast = arith.IndexCastOp(first.result, t)
         wide = VectorType(t, [self.lanes])

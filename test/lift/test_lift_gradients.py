@@ -248,11 +248,11 @@ def test_tile_text_for_the_sizes_of_the_last_call():
         (
             lambda x: x >> lift.reduce_seq(lambda a, b: a * b + b, 0.0),
             "reduce_seq of 300 elements by a function that is no sum, product or extreme is "
-            "written out in Tile, for a gradient too: 128 steps at most",
+            "unrolled in Tile, for a gradient too: at most 128 steps",
         ),
         (
             lambda x: x >> lift.iterate(200, lift.map(lift.sin)),
-            "iterate(200) is written out in Tile",
+            "iterate(200) is unrolled in Tile",
         ),
     ],
 )

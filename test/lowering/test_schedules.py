@@ -87,7 +87,7 @@ def agree(actual: Sequence[Array], expected: Sequence[Array], errors: Sequence[f
         assert_close(a, e, length=0, ulps=2 * error / eps, scale=1)
 
 
-TOO_LARGE = ("what is fetched ahead must fit registers", "bytes in local memory")
+TOO_LARGE = ("tiles that are fetched ahead must fit registers", "bytes in local memory")
 
 
 @contextmanager

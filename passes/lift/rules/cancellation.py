@@ -93,21 +93,21 @@ def as_scalar_as_vector_identity(x: Value, n: Size) -> Value:
 @rule(p.any_map("m", "f"))
 def empty_map(x: Value, m: Like, f: Captured) -> Value:
     """`map(id) = id`, for a map by whomever."""
-    require(f.result is f.arguments[0], "the function does something")
+    require(f.result is f.arguments[0], "the function is not the identity")
     return x
 
 
 @rule(p.pad("l", "r", "b"))
 def empty_pad(x: Value, l: Size, r: Size, b: object) -> Value:  # noqa: E741
     """`pad(0, 0) = id`."""
-    require(l == r == Size(), f"{l} and {r} elements are put at the ends")
+    require(l == r == Size(), f"the pad puts {l} and {r} elements at the ends")
     return x
 
 
 @rule(p.slice("a", "b"))
 def empty_slice(x: Value, a: Size, b: Size) -> Value:
     """`slice(0, n) = id`, for an array of `n` elements."""
-    require(a == Size() and b == x.size, f"it is of {x.size} elements")
+    require(a == Size() and b == x.size, f"the array has {x.size} elements")
     return x
 
 
@@ -136,7 +136,7 @@ def iterate_zero(x: Value) -> Value:
 @rule(p.iterate("n", "f"))
 def iterate_one(x: Value, n: Size, f: Captured) -> Value:
     """`iterate(1, f) = f`."""
-    require(n == Size.of(1), f"it is done {n} times")
+    require(n == Size.of(1), f"the function is applied {n} times")
     same = f.arguments[0].type == x.type
     require(same, "the function has a name for a size that changes: bind it first")
     return f(x)

@@ -37,7 +37,7 @@ def map_fission_zip(x: Value, m: Like, f: Captured, *, last: int = 1) -> Value:
     """`map(e ⇒ h(e, g(e))) = zip(x, x >> map(g)) >> map(h)`, where `h` is the `last` ops."""
     g, h = cut(f, last)
     element = Value(f.arguments[0])
-    require(h.uses(element), "the last op does not take the element, too: map_fission will do")
+    require(h.uses(element), "the last op does not take the element, too: use map_fission")
     both = h.over(element)
     return lift.zip(x, x >> m(g)) >> m(lambda e, y: both(e, y))
 
@@ -50,7 +50,7 @@ def map_fission_in_zip(x: Value, m: Like, f: Captured) -> Value:
         if len(made) == 1 and made[0] not in f.arguments:
             g, h = Captured(f.home, f.arguments, made[0]), Captured(f.home, made, f.result)
             return x >> m(g) >> m(h)
-    raise NotApplicable("the function has no zip of one array that is made of the element")
+    raise NotApplicable("the function has no zip of one array that depends on the element")
 
 
 @rule(p.zip >> p.any_map("m", "f"))
@@ -71,7 +71,7 @@ def _computed_component(f: Captured) -> tuple[int, GetOp, LiftOp]:
         get = made[0].owner if len(made) == 1 else None
         if isinstance(get, GetOp) and get.input in f.arguments and len(op.results) == 1:
             return get.index.data, get, op  # pyright: ignore[reportReturnType]
-    raise NotApplicable("the function makes nothing of one component of the zip alone")
+    raise NotApplicable("no op of the function takes one component of the zip alone")
 
 
 @rule(p.zip >> p.any_map("m", "f"))
@@ -81,7 +81,7 @@ def map_fusion_with_zip(xs: Sequence[Value], m: Like, f: Function) -> Value:
     k = next((k for k, found in enumerate(inner) if found and found["m"] == m), None)
     found = None if k is None else inner[k]
     if k is None or found is None:
-        raise NotApplicable("no array of the zip is made by a map of the same kind")
+        raise NotApplicable("no array of the zip is the result of a map of the same kind")
     g, y = found["g"], found["x"]
     arrays = [y if j == k else x for j, x in enumerate(xs)]
     return lift.zip(*arrays) >> m(lambda t: f(_with_component(t, k, g(t[k]))))
@@ -108,7 +108,7 @@ def tuple_map(xs: Sequence[Value]) -> Value:
 def _maps(xs: Sequence[Value]) -> tuple[list[Value], list[Function], Like]:
     found = [p.found_in(x, p.any_map("m", "f")) for x in xs]
     maps = [f for f in found if f is not None]
-    require(len(maps) == len(xs), "not all of them are made by maps")
+    require(len(maps) == len(xs), "not all components are results of maps")
     m = maps[0]["m"]
     require(all(f["m"] == m for f in maps), "the maps are of different kinds")
     return [f["x"] for f in maps], [f["f"] for f in maps], m
@@ -123,7 +123,7 @@ def tuple_fission(xs: Sequence[Value]) -> Value:
     """`(f(x), g(y), …) = (x, y, …) >> let((a, b, …) ⇒ (f(a), g(b), …))`, for patterns `f`, `g`."""
     ops = [x.ssa.owner for x in xs]
     patterns = [op for op in ops if isinstance(op, LiftOp) and len(op.operands) == 1]
-    require(len(patterns) == len(xs), "not all of them are a pattern of one value")
+    require(len(patterns) == len(xs), "not all components are results of patterns of one value")
     inputs = [op.operands[0] for op in patterns]
     functions = [
         Captured(_around(op), [x], op.results[0]) for op, x in zip(patterns, inputs, strict=True)
@@ -142,7 +142,7 @@ def reduce_fusion(xs: Sequence[Value]) -> Value:
     """`(x >> reduce(f, d), y >> reduce(g, e)) = zip(x, y) >> reduce((f, g), (d, e))`, of any."""
     found = [p.found_in(x, p.any_reduce("r", "f", "e")) for x in xs]
     reductions = [f for f in found if f is not None]
-    require(len(reductions) == len(xs), "not all of them are reductions")
+    require(len(reductions) == len(xs), "not all components are results of reductions")
     r = reductions[0]["r"]
     require(all(f["r"] == r for f in reductions), "the reductions are of different kinds")
 
@@ -179,7 +179,7 @@ def reduce_map_fission(x: Value, f: Captured, e: Value) -> Value:
         if not Captured(f.home, (), v).uses(Value(accumulator)) and v is not accumulator
     ]
     made = list(dict.fromkeys(made))
-    require(len(made) == 1 and made[0] is not element, "nothing is made of the element alone")
+    require(len(made) == 1 and made[0] is not element, "no op depends on the element alone")
     g = Captured(f.home, [element], made[0])
     return x >> lift.map(g) >> lift.reduce_seq(Captured(f.home, [accumulator, *made], f.result), e)
 
@@ -188,7 +188,7 @@ def reduce_map_fission(x: Value, f: Captured, e: Value) -> Value:
 def extract_from_map(x: Value, m: Like, f: Captured) -> Value:
     """`map(e ⇒ h(e, y)) = y >> let(z ⇒ map(e ⇒ h(e, z)))`, where `y` is not made of `e`."""
     same = [op for op in f.ops if isinstance(op, LiftOp) and not depends(op.results[0], f)]
-    require(bool(same), "all patterns of the function are made of the element")
+    require(bool(same), "all patterns of the function depend on the element")
     (value,) = same[-1].results
     h = Captured(f.home, [*f.arguments, value], f.result)
     return Captured(f.home, (), value)() >> lift.let(lambda z: x >> m(lambda e: h(e, z)))

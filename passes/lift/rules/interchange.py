@@ -63,7 +63,7 @@ def map_map_transpose_zip_inside(x: Value, xs: Sequence[Captured], f: Captured) 
     It is `zip(x >> map(g) >> transpose, y) >> map((a, b) ⇒ a >> map(c ⇒ f(c, b))) >> transpose`.
     """
     inner = [k for k, g in enumerate(xs) if g.uses(Value(g.arguments[0]))]
-    require(len(inner) == 1, "not one array of the zip is made of the outer element")
+    require(len(inner) == 1, "no single array of the zip depends on the outer element")
     (k,) = inner
     arrays = [
         x >> lift.map(g) >> lift.transpose if j == k else Captured(g.home, (), g.result)()
@@ -103,8 +103,8 @@ def map_reduce_interchange_zip(xs: Sequence[Value], g: Captured) -> Value:
     rest = match_backwards(reduction.stages, g.result, found, inside)
     t, e, f, r = g.arguments[0], found["e"].result.owner, found["f"], found["r"]
     starts = isinstance(e, GetOp) and e.input is t and e.index.data == 0
-    require(rest is t and len(xs) == 2 and starts, "it does not reduce one array of the zip alone")
-    require(not f.uses(Value(t)), "what is done to the elements depends on what they start from")
+    require(rest is t and len(xs) == 2 and starts, "no single array of the zip is reduced")
+    require(not f.uses(Value(t)), "the function of the elements depends on their initial values")
     row = lift.map(lambda s, a: f(s, a))
     return xs[1] >> lift.transpose >> r(lambda s, a: lift.zip(s, a) >> row, xs[0])
 
@@ -117,8 +117,8 @@ def map_reduce_partial_reduce(
 
     It is `transpose >> reduce_seq((s, y) ⇒ zip(s, y) >> map((s, a) ⇒ a >> reduce(f, s)), [e, …])`.
     """
-    require(alike(f, g), "the parts are reduced by another function than what they give")
-    require(alike(e, d), "the two reductions do not start from the same")
+    require(alike(f, g), "the parts and their results are reduced by different functions")
+    require(alike(e, d), "the two reductions have different initial values")
     parts = lift.map(lambda s, part: part >> lift.reduce(f, s))
     initial = lift.generate(x.size, lambda i: e())
     return x >> lift.transpose >> lift.reduce_seq(lambda s, y: lift.zip(s, y) >> parts, initial)
@@ -136,7 +136,7 @@ def reduce_map_interchange(x: Value, r: Like, f: Captured, e: Value) -> Value:
     assert rest is None
     arrays: Sequence[Captured] = inner["xs"]
     in_order = [g.result for g in arrays] == list(f.arguments)
-    require(in_order, "the function does not zip what is reduced with an element")
+    require(in_order, "the function does not zip the accumulator with an element")
     g: Function = inner["g"]
 
     def on_row(start: Value, row: Value) -> Value:
@@ -155,7 +155,7 @@ def map_zip_reduce_interchange(
     [e, …])`. The initial value of the reduction may depend on `a`.
     """
     inner = [k for k, g in enumerate(xs) if g.uses(a)]
-    require(len(inner) == 1, "not one array of the zip is made of the outer element")
+    require(len(inner) == 1, "no single array of the zip depends on the outer element")
     (k,) = inner
     made = x if xs[k].result is a.ssa else x >> lift.map(xs[k])
     arrays = [

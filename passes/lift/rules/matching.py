@@ -78,7 +78,7 @@ class Stage:
         op = value.owner
         if not isinstance(op, self.kinds) or not isinstance(op, LiftOp):
             what = _pattern(type(op)) if isinstance(op, Operation) else "an input"
-            raise Mismatch(f"there is {what} where {self} is looked for")
+            raise Mismatch(f"{what} stands in the place of {self}")
         for name, wanted in self.parameters:
             _bind(found, wanted, _parameter(op.properties[name]))
         for name, wanted in self.operands:
@@ -200,7 +200,7 @@ def _match_forwards(
 def _bind(found: Found, name: str | int, value: Any) -> None:
     if isinstance(name, int):
         if value != name and value != Size.of(name):
-            raise Mismatch(f"there is {value} where {name} is looked for")
+            raise Mismatch(f"{value} stands in the place of {name}")
         return
     known = found.setdefault(name, value)
     same = known.ssa is value.ssa if isinstance(known, Value) else known == value

@@ -60,7 +60,8 @@ def _not_in(op: Operation, *kinds: type[Operation], dim: int | None = None) -> N
     """Refuse an op inside of such patterns (of this dimension, if one is given)."""
     for outer in ancestors(op):
         require(
-            not any(_same(outer, kind, dim) for kind in kinds), f"it is inside of {_name(outer)}"
+            not any(_same(outer, kind, dim) for kind in kinds),
+            f"the pattern is inside of {_name(outer)}",
         )
 
 
@@ -68,18 +69,18 @@ def _has_no(op: Operation, *kinds: type[Operation], dim: int | None = None) -> N
     """Refuse an op with such patterns in its function."""
     for inner in op.walk():
         nested = inner is not op and any(_same(inner, kind, dim) for kind in kinds)
-        require(not nested, f"{_name(inner)} is inside of it")
+        require(not nested, f"the pattern contains {_name(inner)}")
 
 
 def _is_in(op: Operation, kind: type[LiftOp], dim: int | None = None) -> None:
     if not any(_same(outer, kind, dim) for outer in ancestors(op)):
         number = "" if dim is None else f"({dim})"
-        raise NotApplicable(f"it is not inside of {kind.pattern()}{number}")
+        raise NotApplicable(f"the pattern is not inside of {kind.pattern()}{number}")
 
 
 def _has_map(op: Operation) -> None:
     nested = any(isinstance(o, p.PLAIN_MAPS) for o in op.walk() if o is not op)
-    require(nested, "there is no map inside of it for the work-items to share")
+    require(nested, "the pattern contains no map for the work-items to share")
 
 
 # -- maps ------------------------------------------------------------------------------------------
@@ -169,7 +170,7 @@ def reduce_seq_unroll(x: Value, f: Function, e: Value) -> Value:
 
 def _not_kept(here: Operation) -> None:
     kept = any(isinstance(use.operation, MEMORY_OPS) for use in here.results[0].uses)
-    require(not kept, "it says already where it is kept")
+    require(not kept, "the result has a memory already")
     require(not isinstance(here, MEMORY_OPS), f"it is {_name(here)} already")
 
 
@@ -195,10 +196,12 @@ def to_private(x: Value, here: Operation) -> Value:
     inside = any(
         isinstance(o, maps.MapGlbOp | maps.MapLclOp | maps.MapLaneOp) for o in ancestors(here)
     )
-    require(inside, "it is not done by one work-item, inside of map_glb, map_lcl or map_lane")
+    require(inside, "no single work-item does it, inside of map_glb, map_lcl or map_lane")
     if not maps_own(here):
         _has_no(here, *SHARED)
-        require(not isinstance(here, SHARED), "several work-items do it, and others read it")
+        require(
+            not isinstance(here, SHARED), "several work-items write the result, and others read"
+        )
     return lift.to_private(x)
 
 
@@ -261,7 +264,7 @@ def dot(xs: Sequence[Value], f: Captured, r: Like, g: Captured, e: Value) -> Val
     taken = {v.index.data for v in parts if isinstance(v, GetOp) and v.input is f.arguments[0]}
     require(len(parts) == 2 and taken == {0, 1}, "the vectors are not multiplied with one another")
     adds = isinstance(total, arith.AddfOp) and set(total.operands) == set(g.arguments)
-    require(adds, "what the products give is not added")
+    require(adds, "the products are not added")
     width = vector_width(f.result)
     zero = lift.cast(0, g.result.type)
     x, y = (v >> lift.as_scalar >> lift.split(width) for v in xs)

@@ -144,7 +144,7 @@ class Instance:
         kinds = [kind for kind in stage.kinds if issubclass(kind, LiftOp)]
         kind = self.random.choice(kinds)
         if kind is reductions.SearchOp:
-            raise TileError("what search looks for is not made at random")
+            raise TileError("there are no random programs with a search")
         if stage.input is None:
             others = [y for y in self.others if y.type == x.type]
             arrays = [x, self.random.choice([x, *others]) if others else x]
@@ -197,7 +197,7 @@ class Instance:
             return OrdinalAttr(self.named(wanted, lambda: self.random.choice((0, 0, 1))))
         if issubclass(kind, BoundaryAttr):
             return self.named(wanted, lambda: BoundaryAttr(self.random.choice([*Boundary])))
-        raise TileError(f"{kind.__name__} is not made at random")
+        raise TileError(f"there are no random programs with {kind.__name__}")
 
 
 def _zipped(f: Any) -> Any:

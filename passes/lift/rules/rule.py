@@ -337,7 +337,7 @@ class Rule(Named):
 
 def _same_type(new: Attribute, old: Attribute) -> None:
     if new != old:
-        raise NotApplicable(f"that would give {new} instead of {old}")
+        raise NotApplicable(f"the replacement has the type {new} instead of {old}")
 
 
 @dataclass(frozen=True)

@@ -110,5 +110,5 @@ def reduce_reorder(x: Value, f: Captured, e: Value, *, s: int) -> Value:
 @rule(p.split("n") >> p.any_map("m", p.any_map("k", "f")) >> p.join)
 def join_of_split(x: Value, m: Like, k: Like, f: Function, n: Size) -> Value:
     """`split(n) >> map(map(f)) >> join = map(f)`, for maps that say nothing of by whom."""
-    require(str(m) == str(k) == "map", f"{m} and {k} say who does it")
+    require(str(m) == str(k) == "map", f"{m} and {k} are not both open")
     return x >> lift.map(f)

@@ -95,7 +95,7 @@ def repeat(strategy: Strategy) -> Strategy:
                 value = strategy.run(rewriting, value)
             except NotApplicable:
                 return value
-        raise NotApplicable(f"this still applies after {LIMIT} times")
+        raise NotApplicable(f"the strategy still applies after {LIMIT} times")
 
     return Local(run)
 
@@ -176,9 +176,9 @@ def nowhere(refused: Sequence[NotApplicable]) -> NotApplicable:
         return NotApplicable("; ".join(failed))
     mismatched = dict.fromkeys(e.message for e in refused)
     if not mismatched:
-        return Mismatch("there is no place for it")
+        return Mismatch("there is no place that matches")
     if len(mismatched) > MAX_REASONS:
-        return Mismatch("nothing that it rewrites is there")
+        return Mismatch("none of its patterns is there")
     return Mismatch("; ".join(mismatched))
 
 

@@ -155,8 +155,8 @@ def _require_visible(before: func.FuncOp, rewriting: Rewriting) -> None:
     if isinstance(op, LiftOp) and unseen(before) is None:
         *_, step = rewriting.steps
         raise NotApplicable(
-            f"at {step.place}, {step.rule.name}: what {op.pattern()} gives would be read in the "
-            "same kernel by other work-groups, which cannot wait for it"
+            f"at {step.place}, {step.rule.name}: other work-groups would read the result of "
+            f"{op.pattern()} in the same kernel, and cannot wait for it"
         )
 
 

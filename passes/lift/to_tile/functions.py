@@ -416,7 +416,7 @@ class Evaluation:
         """Refuse a loop that would be unrolled in too many steps."""
         if steps > MAX_STEPS:
             raise TileError.at(
-                op, f"{what} is written out in Tile, for a gradient too: {MAX_STEPS} steps at most"
+                op, f"{what} is unrolled in Tile, for a gradient too: at most {MAX_STEPS} steps"
             )
 
     def iterate(self, op: reductions.IterateOp) -> Value:

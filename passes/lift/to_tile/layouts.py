@@ -265,7 +265,7 @@ def _computed(m: Tensors, index: IndexMap, place: IndexExpr) -> Load:
                 found = [value(operand) for operand in atom.operands]
                 return m.elementwise(lambda v: reduce(partial(m.builder.op, op), v), found)
             case Selection():
-                raise TileError(f"an index map that chooses has no form in Tile: {index}")
+                raise TileError(f"an index map with a selection has no form in Tile: {index}")
 
     return m.load(value(index.expr))
 

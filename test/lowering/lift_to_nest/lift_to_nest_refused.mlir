@@ -61,7 +61,7 @@ func.func @open(%x: tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift
 
 // -----
 
-// CHECK: a loop of N steps is written out, so that N must be a number
+// CHECK: a loop of N steps is unrolled: N must be a number
 func.func @unrolled(%x: tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
   %r = lift.map_seq_unroll(%e in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
     %y = arith.addf %e, %e : f32
@@ -98,7 +98,7 @@ func.func @often(%x: tensor<?xf32, #lift.sizes<T>>) -> tensor<?xf32, #lift.sizes
 
 // -----
 
-// CHECK: what map_glb gives is read in the same kernel by other work-groups, which cannot wait for it
+// CHECK: other work-groups read the result of map_glb in the same kernel, and cannot wait for it
 func.func @groups(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %r = lift.map_glb(1)(%row in %x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
     %s = lift.map_glb(0)(%e in %row) : (tensor<8xf32>) -> tensor<8xf32> {
@@ -117,7 +117,7 @@ func.func @groups(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
-// CHECK: what map_lcl gives is read by other work-items, but kept in private memory
+// CHECK: other work-items read the result of map_lcl, which is in private memory
 func.func @private(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %r = lift.map_wrg(0)(%row in %x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
     %s = lift.map_lcl(0)(%e in %row) : (tensor<8xf32>) -> tensor<8xf32> {

@@ -1,7 +1,7 @@
 // RUN: not tile-opt %s -p nest-barriers 2>&1 | filecheck %s
 
 // The first branch is right: what is read is not what is written. In the second, it may be.
-// CHECK: work-items use what others write in %t where not all of them come by: no barrier can stand there
+// CHECK: work-items use elements of %t that others write, where not all of them arrive: no barrier can stand there
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<64xf32, 1 : i32>) -> (), kernel}> ({
   ^bb0(%A: memref<64xf32, 1 : i32>):

@@ -48,7 +48,7 @@
 
 // -----
 
-// CHECK: what is fetched ahead must fit registers: use smaller tiles
+// CHECK: tiles that are fetched ahead must fit registers: use smaller tiles
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<64xf32, 1 : i32>) -> (), kernel}> ({
   ^bb0(%A: memref<64xf32, 1 : i32>):

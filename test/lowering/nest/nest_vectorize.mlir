@@ -74,7 +74,7 @@
 // CHECK-NEXT:   nest.for %v : unroll to 4 {
 // CHECK-NEXT:     %a = nest.load %A[4*%i + %v] if 4*%i + %v < 62 : memref<64xf32, 1 : i32>
 // CHECK-NEXT:     nest.store %a, %B[4*%i + %v] : f32, memref<64xf32, 1 : i32>
-// CHECK-NEXT:   } {not_vectorized = "whether '4*i + v < 62' holds depends on the lane"}
+// CHECK-NEXT:   } {not_vectorized = "the condition '4*i + v < 62' depends on the lane"}
 // CHECK-NEXT:   nest.for %w : unroll to 5 {
 // CHECK-NEXT:     %b = nest.load %A[%w] : memref<64xf32, 1 : i32>
 // CHECK-NEXT:   } {not_vectorized = "OpenCL C has no vectors of 5"}

@@ -3,7 +3,7 @@
 // A lane may not need what another one writes, nor may lanes be one element. A load that says what
 // else it gives is of neighbours. Truth values are in memory as other elements are.
 // CHECK:      nest.for %i : unroll to 4 {
-// CHECK:      } {not_vectorized = "a step uses what another one writes"}
+// CHECK:      } {not_vectorized = "a step uses an element that another one writes"}
 // CHECK-NEXT: nest.for %j : unroll to 4 {
 // CHECK:      } {not_vectorized = "the steps store different values in one place"}
 // CHECK-NEXT: nest.for %k : unroll to 4 {

@@ -24,7 +24,7 @@ func.func @search(%x: tensor<8xi32>, %none: tensor<i32>) -> tensor<i32> {
 
 // -----
 
-// CHECK: reduce_seq of 200 elements by a function that is no sum, product or extreme is written out in Tile, for a gradient too: 128 steps at most
+// CHECK: reduce_seq of 200 elements by a function that is no sum, product or extreme is unrolled in Tile, for a gradient too: at most 128 steps
 func.func @in_order(%one: tensor<f32>, %x: tensor<200xf32>) -> tensor<f32> {
   %start = tensor.extract %one[] : tensor<f32>
   %r = lift.reduce_seq(%a from %start, %e in %x) : (f32, tensor<200xf32>) -> f32 {

@@ -56,7 +56,7 @@ def products(a: lift.array(2, 4, 8), b: lift.array(2, 8, 16)):
     return lift.zip(a, b) >> lift.map(product)
 
 
-WARNED = "is done number by number|is done for each number of a vector apart"
+WARNED = "is done number by number|is done separately for each number of a vector"
 
 
 @pytest.mark.parametrize(
