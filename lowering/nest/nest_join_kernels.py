@@ -353,5 +353,5 @@ class NestJoinKernelsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse the kernels of every host function."""
         device = device_of(op) or described(Kind.CPU, {})
-        if device.kind is Kind.CPU:
+        if device.is_cpu:
             join_kernels(op, device)

@@ -25,7 +25,7 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.algebra.rewrites.comparison_sums import as_comparison
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
-from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.device import Device, device_of
 
 Names = tuple[str, ...]
 
@@ -268,7 +268,7 @@ take 30 us, not 112, with AVX-512, but 10^6 to 10 rows would take 300, not 106.
 def pays(found: OneHot, device: Device | None) -> bool:
     """Whether a scatter, in which a work-item reads all indices, is faster than the contraction."""
     rows = found.sizes[found.row]
-    if device is None or device.kind is Kind.CPU:
+    if device is None or device.is_cpu:
         lanes = device.lanes("i32", 4) if device is not None and found.is_count else 0
         return rows >= max(MIN_ROWS, MIN_COUNTED_ROWS * lanes)
     points = prod(found.sizes[n] for n in found.points)

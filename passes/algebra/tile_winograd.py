@@ -21,7 +21,7 @@ from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.algebra.rewrites.winograd import SlidingSum, WinogradRewrite
 from tiledialect.passes.split.rewrites.split_choice import Weighed, results_with, weighed_splits
-from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import best_seconds
 
 GAIN = 0.85
@@ -71,7 +71,7 @@ class TileWinogradPass(PassWithFlags):
         reasons.
         """
         device = device_of(module)
-        if device is None or device.kind is not Kind.GPU or precision_of(module) != "f32":
+        if device is None or not device.is_gpu or precision_of(module) != "f32":
             return []
         slidings = [SlidingSum.of(op) for op in ops_of(module, ContractionOp)]
         reasons = [

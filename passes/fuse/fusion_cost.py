@@ -22,8 +22,7 @@ from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.counts import SECTOR
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import SECTORS, Device
 
 ROW_REGISTER_SHARE = 0.625
 """Share of the registers of a work-group that hold a row."""
@@ -59,7 +58,7 @@ class Machine:
         """Parameters of a device; common ones if it is not known."""
         if device is None:
             return Machine()
-        cpu, most = device.kind is Kind.CPU, device.max_work_group_size
+        cpu, most = device.is_cpu, device.max_work_group_size
         return Machine(
             device.arithmetic / device.bandwidth,
             int(device.launch * 1e3 * device.bandwidth),
@@ -68,7 +67,7 @@ class Machine:
             device.second_cache
             if cpu
             else int(4 * ROW_REGISTER_SHARE * min(device.registers_unit, device.registers * most)),
-            SECTOR[device.kind] if cpu else 1,
+            SECTORS[device.kind] if cpu else 1,
             device.cache_sizes[0] // 2,
             device.bandwidth,
         )

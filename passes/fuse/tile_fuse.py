@@ -52,7 +52,7 @@ from tiledialect.passes.views.initial_values import initialize_unwritten
 from tiledialect.passes.views.mask_elimination import eliminate_masks
 from tiledialect.passes.views.slice_sinking import sink_slices
 from tiledialect.passes.views.triangles import select_inside
-from tiledialect.schedule.cost.device import Kind, device_of
+from tiledialect.schedule.cost.device import device_of
 from tiledialect.schedule.output_box import leaves_unwritten, output_box, widened
 
 
@@ -415,7 +415,7 @@ class TileFusePass(PassWithFlags):
                 raise TileError(f"there is no result {name} to keep apart{like}")
         for function in ops_of(op, func.FuncOp):
             if has_one_block(function) and _is_static(function):
-                block, gpu = function.body.block, device is not None and device.kind is Kind.GPU
+                block, gpu = function.body.block, device is not None and device.is_gpu
                 # Neighbours in several parts are no wide access of a GPU.
                 taps = STENCIL_FUSION if gpu else COPY_FUSION
                 loads, rows = self.loads, self.rows

@@ -29,7 +29,7 @@ from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.passes.schedule.rewrites.collapsed_reads import collapse_reads
 from tiledialect.passes.views.concatenation import completing_kernels
-from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.candidates.memory import ACCESS
 
 MIN_ROW_VECTORS = 8
@@ -148,7 +148,7 @@ class TileJoinAxesPass(ModulePass):
             if done.isdisjoint(parts) and all(part.schedule is None for part in parts):
                 self._join(parts, device, [texts.get(part) for part in parts])
             done.update(parts)
-        if device.kind is Kind.CPU:
+        if device.is_cpu:
             for name, kernel in named_kernels(op).items():
                 if kernel.schedule is None:
                     collapse_reads(kernel, _ordered(given.get(name), kernel))
@@ -177,7 +177,7 @@ class TileJoinAxesPass(ModulePass):
 def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
     """Minimum size of a second axis that stays separate."""
     op = kernel.contraction
-    if device.kind is Kind.CPU or op is None:
+    if device.is_cpu or op is None:
         least = _least_row(kernel, device)
         return lambda _: least
     row = MIN_ROW_ON_GPU if len(op.inputs) > 1 else device.sub_group_size
@@ -190,7 +190,7 @@ def _least_row(kernel: KernelOp, device: Device) -> int:
 
     Summed axes of rows are one axis there, of which work-items have equal parts.
     """
-    if device.kind is Kind.CPU:
+    if device.is_cpu:
         return MIN_ROW_VECTORS * device.native_vector_width
     if kernel.axes is not None:
         last = [*kernel.axes.ranges][-1]

@@ -27,7 +27,7 @@ from tiledialect.passes.diagnostics.schedule_explanation import GIVEN, described
 from tiledialect.passes.fuse.kernel_fusion import notes_of
 from tiledialect.passes.schedule.rewrites.layout_copies import insert_layout_copies
 from tiledialect.schedule.cost.counts import Model
-from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.cost.estimate import cost
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
@@ -77,7 +77,7 @@ def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
     shared = SHARED_BYTES + (RUN_BYTES if op.keys is not None else 0)
     room = device.local_mem_size // shared
     most = max(1, min(device.max_work_group_size, room))
-    return scan_schedule(shape, device.kind is Kind.GPU, most)
+    return scan_schedule(shape, device.is_gpu, most)
 
 
 SINGLE_FAMILIES = ("scan", "scatter")

@@ -27,7 +27,7 @@ from tiledialect.passes.split.rewrites.split_choice import (
     weighed_splits,
 )
 from tiledialect.passes.split.rewrites.split_row_reductions import group_of
-from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.device import Device, device_of
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class TileSplitReductionPass(PassWithFlags):
 
 def _in_kept_rows(ops: Sequence[ContractionOp], device: Device) -> set[ContractionOp]:
     """Aggregates of rows that work-groups of a GPU keep, as some of them need others."""
-    if device.kind is not Kind.GPU:
+    if not device.is_gpu:
         return set()
     groups = (group_of(op) for op in ops if not isinstance(op.parent_op(), KernelOp))
     return {

@@ -25,7 +25,7 @@ from tiledialect.passes.split.rewrites.split_row_reductions import (
     split_rows,
 )
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.device import Device, device_of
 
 MAX_PART = 1 << 14
 """Maximum elements of parts, if there are divisors for that: work-groups keep them."""
@@ -86,7 +86,7 @@ class TileSplitRowsPass(ModulePass):
             fit = (a for a in rows.summed if rows.shape[a] % self.parts == 0)
             return next(((a, self.parts) for a in fit), None)
         assert device is not None
-        if device.kind is Kind.CPU:
+        if device.is_cpu:
             wanted = _model_split(leader, device, precision_of(module))
             return _cached_split(group, *wanted, device) if wanted is not None else None
         if group.is_kept(device):
@@ -127,8 +127,7 @@ def _cached_split(
     """
     read = sources_of((v for op in group.ops for v in op.inputs), group.rows)
     size = sum(group.rows.size * element_bytes(tensor_type(v).element_type) for v in read)
-    fit = ceil_div(2 * size, device.second_cache)
-    return _divisor(group.rows.shape[axis], max(parts, fit), axis)
+    return _divisor(group.rows.shape[axis], max(parts, device.parts_near(size)), axis)
 
 
 def _long_row_split(

@@ -60,7 +60,7 @@ def parts_for(op: ScatterOp, device: Device) -> int:
         groups = prod(level.extent for level in levels if level.role is Role.GROUP)
         slabs = prod(level.extent for level in rows)
         summed = parts * moved / device.bandwidth + 1e3 * device.launch if parts > 1 else 0.0
-        if device.kind is Kind.CPU:
+        if device.is_cpu:
             waves = ceil_div(groups, device.compute_units)
             return (
                 waves * indices / parts * (TEST_NANOSECONDS if slabs > 1 else TAKE_NANOSECONDS)

@@ -24,7 +24,7 @@ from tiledialect.dialects.tile.structure.small_stencils import index_at
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.sets import tested_axes
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import LoopIndex
 
@@ -99,7 +99,7 @@ def _are_read_again(read: Sequence[Tensor], found: Facts, device: Device | None)
     On GPUs it holds only where each serves several results: work-items that share sums read across
     them.
     """
-    is_cpu = device is not None and device.kind is Kind.CPU
+    is_cpu = device is not None and device.is_cpu
     results = {name for name in found.output_indices if found.extents[name] > 1}
     return bool(read) and (is_cpu or not any(t.names.issuperset(results) for t in read))
 

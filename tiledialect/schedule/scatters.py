@@ -45,7 +45,7 @@ def scatter_schedule(whole: tuple[int, ...], axis: int, device: Device) -> Sched
 
     The rows are along ``axis`` of the result; the axes before it are parts, for work-groups.
     """
-    gpu = device.kind is Kind.GPU
+    gpu = device.is_gpu
     shape, parts = whole[axis:], prod(whole[:axis])
     row, first = row_index(axis), axis + 1
     *outer, last = shape[1:] or (1,)

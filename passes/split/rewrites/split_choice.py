@@ -105,7 +105,7 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     splits: list[WeighedSplit] = []
     whole = best_seconds(facts, device)
     least = GAIN * whole
-    is_gpu = device.kind is Kind.GPU
+    is_gpu = device.is_gpu
     are_columns = is_gpu and outputs >= device.compute_units and not facts.is_product
     for index, parts in _splits(op, facts, outputs, device):
         try:
@@ -128,7 +128,7 @@ def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None
     As in a cross entropy: a row kernel then reads each row once, and its elements are never
     written.
     """
-    if device.kind is Kind.CPU or (index := _row_index(op)) is None:
+    if device.is_cpu or (index := _row_index(op)) is None:
         return None
     rows = facts.extents[index]
     if not device.is_busy_with(rows) or split_obstacle(op, index) is not None:
@@ -198,9 +198,9 @@ def _no_split_reason(
     if outputs > 2 * units * RESULTS_PER_GROUP[1]:
         return f"its {outputs} results fill the {units} compute units"
     lanes = units * device.native_vector_width
-    if device.kind is Kind.CPU and facts.points < MIN_CPU_POINTS and outputs > lanes:
+    if device.is_cpu and facts.points < MIN_CPU_POINTS and outputs > lanes:
         return f"its {outputs} results are a vector or more for each of {units} compute units"
-    if device.kind is Kind.GPU:
+    if device.is_gpu:
         groups = _groups(facts, device)
         # Groups whose items share the sums of few results are many where larger ones are too few.
         has_tiles = not _is_matrix(facts) or outputs >= groups * MIN_TILE
@@ -229,7 +229,7 @@ def _splits(
     On a GPU an index of few values, as taps have, or fewer than the parts that few results need,
     has no parts if there is another.
     """
-    is_gpu = device.kind is Kind.GPU
+    is_gpu = device.is_gpu
     needed = min(
         2 * device.compute_units, ceil(2 * device.compute_units * RESULTS_PER_GROUP[0] / outputs)
     )

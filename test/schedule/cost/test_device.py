@@ -79,3 +79,17 @@ def test_0_says_that_nothing_is_known():
 def test_entries_that_no_device_has(entry: str, said: str):
     with pytest.raises(TileError, match=said):
         device_of(module(spec("GPU", entry)))
+
+
+@pytest.mark.parametrize(("nbytes", "parts"), [(0, 0), (1, 1), (512, 1), (513, 2), (4096, 8)])
+def test_half_of_the_second_cache_holds_what_is_near(nbytes: int, parts: int):
+    device = described(Kind.CPU, {"cache_sizes": (64, 1024, 1 << 20)})
+    assert device.parts_near(nbytes) == parts
+    assert [device.is_near(nbytes, n) for n in (parts - 1, parts)] == [False, True]
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_device_is_of_one_kind(kind: Kind):
+    device = described(kind, {})
+    assert (device.is_cpu, device.is_gpu) == (kind is Kind.CPU, kind is Kind.GPU)
+    assert device.line == {Kind.CPU: 64, Kind.GPU: 128}[kind]

@@ -12,7 +12,7 @@ from operator import mul
 from typing import NamedTuple
 
 from tiledialect.lazy import lazy
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import SECTORS, Device
 from tiledialect.schedule.cost.facts import (
     COMMON,
     AffineAccess,
@@ -34,8 +34,6 @@ from tiledialect.schedule.loops import (
     sub_group_share,
 )
 
-SECTOR = {Kind.GPU: 32, Kind.CPU: 64}
-"""Bytes that are fetched together."""
 OWN_REGISTERS = 32
 """Registers for addresses and loops."""
 AHEAD_REGISTERS = 1.5
@@ -63,6 +61,9 @@ class Model:
     There is one for each schedule that is estimated; counts used more than once are cached.
     """
 
+    overlap_loss = 0.3
+    """Share of the time of all but the bottleneck that is not hidden."""
+
     def __init__(self, facts: Facts, schedule: Schedule, device: Device):
         self.facts = facts
         self.schedule = schedule
@@ -88,6 +89,12 @@ class Model:
         self._copies: dict[int, list[Copy]] = {}
         for copy in sorted(self.all_copies, key=lambda c: (c.place, not c.stage.local)):
             self._copies.setdefault(copy.stage.operand, []).append(copy)
+
+    @classmethod
+    def overlapped(cls, *seconds: float) -> float:
+        """Seconds of parts of the work that overlap, except for a share."""
+        longest, *others = sorted(seconds, reverse=True)
+        return longest + cls.overlap_loss * sum(others)
 
     # -- the loops -------------------------------------------------------------------------
 
@@ -231,12 +238,12 @@ class Model:
     @property
     def sector(self) -> int:
         """The bytes that are fetched together."""
-        return SECTOR[self.device.kind]
+        return SECTORS[self.device.kind]
 
     @property
     def is_cpu(self) -> bool:
         """Whether an item is a core, and vectors are the hardware's."""
-        return self.device.kind is Kind.CPU
+        return self.device.is_cpu
 
     @lazy
     def registers(self) -> int:

@@ -61,8 +61,6 @@ ALONE = 8.0
 UNEVEN = {True: 0.15, False: 0.3}
 """Part of a group for which two cores wait for one another at the end, with equal numbers of groups
 or not; the more cores there are, the later is the last."""
-OVERLAP_LOSS = 0.15
-"""Share of the time of all but the bottleneck that is not hidden on a CPU."""
 BEGIN = 256
 """Number of bytes that could be read while a piece elsewhere is found."""
 SHARED_RATE = 3.0
@@ -75,6 +73,8 @@ UNKNOWN = 2.0
 
 class CpuModel(CpuCaches):
     """A contraction, its schedule and a CPU."""
+
+    overlap_loss = 0.15
 
     @property
     def copy_cycles(self) -> float:
@@ -346,7 +346,7 @@ def cpu_cost(m: CpuModel) -> Estimate:
     cores = max(busy, cache) + SHARED_LOSS * min(busy, cache)
     launch = device.launch * 1e-6
     return Estimate(
-        seconds=max(cores, memory) + OVERLAP_LOSS * min(cores, memory) + launch,
+        seconds=m.overlapped(cores, memory) + launch,
         arithmetic=busy,
         local=0.0,
         cache=cache,

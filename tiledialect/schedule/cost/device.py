@@ -12,14 +12,13 @@ from xdsl.utils.str_enum import StrEnum
 from tiledialect.errors import TileError
 from tiledialect.ir.target_spec import SIMULATOR, entries, is_gpu
 from tiledialect.platforms import NVIDIA, POCL
+from tiledialect.rounding import ceil_div
 
 KIB = 1024
 MIB = 1024 * KIB
 
 WIDEST = 16
 """Number of lanes of OpenCL's widest vectors."""
-LINE = 64
-"""Bytes that go between memory and the caches of a CPU together."""
 
 
 class Kind(StrEnum):
@@ -27,6 +26,14 @@ class Kind(StrEnum):
 
     CPU = "cpu"
     GPU = "gpu"
+
+
+LINES = {Kind.CPU: 64, Kind.GPU: 128}
+"""Bytes of a cache line: on a CPU of all caches, on a GPU of the first."""
+LINE = LINES[Kind.CPU]
+"""Bytes of a cache line in models and passes for CPUs alone."""
+SECTORS = {Kind.CPU: LINES[Kind.CPU], Kind.GPU: 32}
+"""Bytes that are fetched from memory together."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +86,35 @@ class Device:
     """The sizes of sub-groups whose work-items can exchange registers."""
 
     @property
+    def is_cpu(self) -> bool:
+        """Whether a work-group runs on one core, with the hardware's vectors."""
+        return self.kind is Kind.CPU
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether work-items run in lockstep, and share local memory."""
+        return self.kind is Kind.GPU
+
+    @property
+    def line(self) -> int:
+        """Bytes of a cache line."""
+        return LINES[self.kind]
+
+    @property
     def second_cache(self) -> int:
         """The size of the second cache, or of the only one."""
         return self.cache_sizes[:2][-1]
+
+    def parts_near(self, nbytes: int) -> int:
+        """Fewest parts of some data such that half of the second cache holds one of them.
+
+        It is near then: it stays there from one read to the next.
+        """
+        return ceil_div(2 * nbytes, self.second_cache)
+
+    def is_near(self, nbytes: int, parts: int = 1) -> bool:
+        """Whether each of so many parts of some data is near."""
+        return self.parts_near(nbytes) <= parts
 
     @property
     def most_kept(self) -> float:

@@ -26,8 +26,6 @@ from tiledialect.schedule.cost.device import Kind
 from tiledialect.schedule.cost.facts import AffineAccess
 from tiledialect.schedule.loops import Role
 
-OVERLAP_LOSS = 0.3
-"""Share of the time of all but the bottleneck that is not hidden."""
 WAIT = {Kind.GPU: 4 / 7, Kind.CPU: 1.0}
 """Share of the device's latency for which a step waits for its fetches: some are in a cache."""
 BARRIER = {Kind.GPU: 1 / 7, Kind.CPU: 0.0}
@@ -56,8 +54,6 @@ UNHIDDEN = 0.5
 step the whole group waits for the last piece."""
 BANKS, WORD = 32, 4
 """Banks of a GPU's local memory: their number, and the bytes that each delivers in a cycle."""
-LINE = 128
-"""Bytes of a line of the first cache of a GPU."""
 COPY_INSTRUCTIONS = 24.0
 """Instructions of a copy besides its load and store: the place of each element, and its test."""
 JOIN_INSTRUCTIONS = 8.0
@@ -139,7 +135,7 @@ def cost(m: Model) -> Estimate:
     arithmetic = _group_flops(m, sum(chunks for _, chunks, _ in fetched)) / unit_rate
     local = _local(m) / (unit_rate / 2 * LOCAL_RATE[device.kind])
 
-    own = max(arithmetic, local) + OVERLAP_LOSS * min(arithmetic, local)
+    own = m.overlapped(arithmetic, local)
     waits = max((n for _, _, n in fetched), default=0)
     busy = _busy(m, own, waits, groups_unit, resident) + _ends(m, groups_unit, resident)
 
@@ -152,9 +148,8 @@ def cost(m: Model) -> Estimate:
     memory = (facts.moved + _read_again(m)) / bandwidth
     if resident == 1:
         busy += _unhidden(m, waits, groups_unit, facts.read / max(near, 1.0))
-    parts = sorted((busy, cache, memory), reverse=True)
-    seconds = parts[0] + OVERLAP_LOSS * sum(parts[1:])
-    if parts[0] > busy and not m.is_cpu:
+    seconds = m.overlapped(busy, cache, memory)
+    if max(cache, memory) > busy and not m.is_cpu:
         if resident == 1 < groups_unit and not facts.is_rows:
             seconds *= LONE
         seconds += memory * _last_wave(m)
@@ -299,7 +294,7 @@ def _copied(m: Model, access: AffineAccess) -> float:
             steps, stores, width = m.copy_stores(copy, access)
             loads, row = m.copy_loads(copy, access)
             pieces = m.device.sub_group_size * (width * stores)
-            lines = ceil(pieces / row) * ceil(row * WORD / LINE)
+            lines = ceil(pieces / row) * ceil(row * WORD / m.device.line)
             cycles = loads * lines + stores * _busiest_bank(steps, width)
             return COPIES_SEEN * m.fetched(access)[1] * cycles
     return 0.0
@@ -315,7 +310,7 @@ def _lines(m: Model, access: AffineAccess) -> float:
         return 1.0
     # Lanes whose elements are apart share lines with those that are accessed next.
     found = ((access.elements(s), access.run(s)) for s in {m.neighbours, m.together})
-    return min(elements / run * ceil(run * size / LINE) for elements, run in found)
+    return min(elements / run * ceil(run * size / m.device.line) for elements, run in found)
 
 
 def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:

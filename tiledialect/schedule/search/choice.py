@@ -9,10 +9,9 @@ from math import inf, prod
 
 from tiledialect import caches
 from tiledialect.schedule.cost.counts import Model
-from tiledialect.schedule.cost.cpu_estimate import OVERLAP_LOSS as CPU_OVERLAP_LOSS
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost, cpu_cost_below
-from tiledialect.schedule.cost.device import KIB, Device, Kind
-from tiledialect.schedule.cost.estimate import OVERLAP_LOSS, Estimate, cost
+from tiledialect.schedule.cost.device import KIB, Device
+from tiledialect.schedule.cost.estimate import Estimate, cost
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.footprint import UNROLLED_COPIES
@@ -54,7 +53,7 @@ class Candidate:
 def modelled(facts: Facts, schedule: Schedule, device: Device) -> Model:
     """A schedule of a kernel on a device, as the cost model for such kernels sees it."""
     is_contraction = facts.aggregation is not None and not facts.is_rows
-    model = CpuModel if is_contraction and device.kind is Kind.CPU else Model
+    model = CpuModel if is_contraction and device.is_cpu else Model
     return model(facts, schedule, device)
 
 
@@ -237,8 +236,8 @@ def least_seconds(facts: Facts, device: Device) -> float:
     points = facts.points * prod(share for _, share in facts.tests)
     arithmetic = points * facts.operations / (device.arithmetic * 1e9)
     far = facts.moved / (device.bandwidth * 1e9)
-    overlap = CPU_OVERLAP_LOSS if device.kind is Kind.CPU else OVERLAP_LOSS
-    return max(arithmetic, far) + overlap * min(arithmetic, far) + device.launch * 1e-6
+    model = CpuModel if device.is_cpu else Model
+    return model.overlapped(arithmetic, far) + device.launch * 1e-6
 
 
 def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
@@ -246,7 +245,7 @@ def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
 
     That saves barriers: most kernels wait for memory all the same, and none was slower.
     """
-    if device.kind is Kind.CPU or not device.sub_group_sizes:
+    if device.is_cpu or not device.sub_group_sizes:
         return schedule
     size = max(device.sub_group_sizes)
     joined = replace(schedule, sub_groups=size)

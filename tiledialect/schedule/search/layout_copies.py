@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import prod
 
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import GlobalStage, LoopIndex
 
@@ -25,7 +25,7 @@ def copies(facts: Facts, device: Device) -> Iterator[GlobalStage]:
 
     The axis is the one along which vectors are read, or else a summed one.
     """
-    if device.kind is not Kind.CPU or not facts.aggregates or facts.is_rows:
+    if not device.is_cpu or not facts.aggregates or facts.is_rows:
         return
     read = [t.number for t in (*facts.inputs, *facts.after)]
     along = set(facts.outputs[0].contiguous)

@@ -8,7 +8,7 @@ from math import gcd, prod
 
 from tiledialect.index.expr import IndexExpr
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.device import LINES, SECTORS, Device, Kind
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.default_schedule import on_grid
 from tiledialect.schedule.instructions import find, refusal
@@ -31,9 +31,9 @@ the limit, from which smaller tiles are read more often. The tiles of the group'
 are half as long and wide."""
 LEAST = 16
 """Fewer rows or columns than these waste most of a tile."""
-ROW = 128
+ROW = LINES[Kind.GPU]
 """Bytes of which rows are multiples in copies of operands: lines of caches."""
-SECTOR = 32
+SECTOR = SECTORS[Kind.GPU]
 """Bytes of alignment of rows: a row that begins elsewhere takes one more sector of this size, and
 often one more line."""
 PADS = ((4, 1 << 28, 256), (SECTOR, 1 << 33, 2048))

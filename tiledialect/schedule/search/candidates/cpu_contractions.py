@@ -15,7 +15,7 @@ from math import prod
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.cpu_caches import FEW_ROWS
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost_below
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor, between_lanes, padded_indices
 from tiledialect.schedule.loops import SHORT_ROW, Schedule
 from tiledialect.schedule.search.candidates.cpu_tiles import Builder, Roles, Shape, has_vectors
@@ -67,7 +67,7 @@ PACKED_GROUPS = (1, 4, 8, 16, 64)
 
 def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     """The best tiles, each in several blocks."""
-    if device.kind is not Kind.CPU or not facts.aggregates or not facts.inputs:
+    if not device.is_cpu or not facts.aggregates or not facts.inputs:
         return
     if not facts.points or any(t.access is None for t in facts.inputs):
         return

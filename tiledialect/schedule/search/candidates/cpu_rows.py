@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.default_schedule import on_grid
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
@@ -35,7 +35,7 @@ TILE = 24
 
 def cpu_rows(facts: Facts, device: Device) -> Iterator[Schedule]:
     """Some rows and vectors at a time."""
-    if device.kind is not Kind.CPU or not facts.aggregates or not facts.inputs:
+    if not device.is_cpu or not facts.aggregates or not facts.inputs:
         return
     if not facts.points or any(t.access is None for t in facts.inputs):
         return

@@ -13,7 +13,7 @@ from math import inf, prod
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.counts import Model
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import cost
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Schedule
@@ -57,7 +57,7 @@ ROWS = 64
 
 def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     """Every shape that suits the sizes of a contraction."""
-    if device.kind is not Kind.GPU or not facts.aggregates or len(facts.inputs) < 2:
+    if not device.is_gpu or not facts.aggregates or len(facts.inputs) < 2:
         return
     if any(t.access is None for t in facts.inputs) or table_roles(facts) is not None:
         return

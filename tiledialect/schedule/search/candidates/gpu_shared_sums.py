@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from math import prod
 
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Role, Schedule
 from tiledialect.schedule.search.candidates.memory import Loops, are_known, by_stride, lanes
@@ -35,7 +35,7 @@ STEPS = 4
 
 def gpu_shared_sums(facts: Facts, device: Device) -> Iterator[Schedule]:
     """The ways to share sums of products."""
-    if device.kind is not Kind.GPU or not facts.is_product or not are_known(facts.inputs):
+    if not device.is_gpu or not facts.is_product or not are_known(facts.inputs):
         return
     extents = facts.extents
     order = by_stride(facts.outputs[0], facts.output_indices, facts)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from tiledialect import caches
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.memory import Loops, are_known, by_stride
@@ -44,7 +44,7 @@ class Roles:
 
 def gpu_tables(facts: Facts, device: Device) -> Iterator[Schedule]:
     """All results of a few elements by each work-item, neighbours in memory by neighbours."""
-    if device.kind is not Kind.GPU or (roles := table_roles(facts)) is None:
+    if not device.is_gpu or (roles := table_roles(facts)) is None:
         return
     for items in ITEMS:
         yield _schedule(facts, roles, items)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import LINE, Device, Kind
+from tiledialect.schedule.cost.device import LINE, Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.default_schedule import on_grid
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
@@ -97,7 +97,7 @@ def power_below(n: int) -> int:
 def lanes(device: Device, tensors: Iterable[Tensor], extent: int) -> int:
     """Number of neighbours that an access moves, for the widest of some tensors along an index."""
     widest = max(tensors, key=lambda tensor: tensor.bytes)
-    if device.kind is Kind.CPU:
+    if device.is_cpu:
         return min(device.lanes(widest.type, widest.bytes), power_below(extent))
     width = max(1, ACCESS // widest.bytes)
     while extent % width:
@@ -164,7 +164,7 @@ def columns_on_cpu(
     width = lanes(device, [largest(facts)], facts.extents[first])
     length = prod(facts.extents[n] for n in summed)
     others = 0 if facts.is_rows else prod(facts.extents[n] for n in rows[1:])
-    near = 2 * length * facts.extents[first] * largest(facts).bytes <= device.second_cache
+    near = device.is_near(length * facts.extents[first] * largest(facts).bytes)
     may_be_whole = near and others >= GROUPS * device.compute_units
     for count in _columns_together(facts.extents[first], width, most, device):
         for whole in (False, True) if may_be_whole else (False,):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import gcd, prod
 
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import (
     LEAST_ALIGNED_ROW,
@@ -85,7 +85,7 @@ def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
     rows = [n for n in order if n not in summed]
     arguments = facts, device, [*summed, *others], rows
     yield from _windows(*arguments)
-    if device.kind is Kind.GPU:
+    if device.is_gpu:
         yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(*arguments)
     elif along_rows:
         yield from _rows_on_cpu(*arguments)
@@ -134,7 +134,7 @@ def _windows(
     length = prod(extents[n] for n in summed)
     if not rows or length > MOST_STEPS:
         return
-    is_gpu, apart = device.kind is Kind.GPU, source.strides.get(rows[0], 0)
+    is_gpu, apart = device.is_gpu, source.strides.get(rows[0], 0)
     widest = lanes(device, [source], extents[rows[0]])
     if apart > max(1, ACCESS // source.bytes if is_gpu else widest // 2):
         # What lies between two accesses is no longer near when it is accessed.
@@ -320,7 +320,7 @@ def _is_past_cache(facts: Facts, device: Device, rows: list[str]) -> bool:
     """
     count = prod(facts.extents[n] for n in rows)
     again = sum(t.size for t in facts.inputs if set(t.names) & set(facts.reduced_indices))
-    return 2 * again > count * device.second_cache
+    return not device.is_near(again, count)
 
 
 def _steps_of_guess(steps: int) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from math import prod
 
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor, between_lanes
 from tiledialect.schedule.loops import LONG_LANES, SHORT_ROW, Role, Schedule
 from tiledialect.schedule.search.candidates.memory import (
@@ -41,11 +41,11 @@ def streams(facts: Facts, device: Device) -> Iterator[Schedule]:
     if facts.is_rows or any(facts.extents[n] > 1 for n in facts.reduced_indices):
         return
     order = by_stride(facts.outputs[0], facts.output_indices, facts)
-    if device.kind is Kind.CPU:
+    if device.is_cpu:
         yield from _interleaved(facts, device, order)
     if not order or any(is_transposed(t, order[0]) for t in facts.inputs):
         return
-    build = _on_cpu if device.kind is Kind.CPU else _on_gpu
+    build = _on_cpu if device.is_cpu else _on_gpu
     yield from build(facts, device, order)
 
 

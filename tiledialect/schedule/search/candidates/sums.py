@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import Role, Schedule
 from tiledialect.schedule.search.candidates.memory import (
@@ -54,7 +54,7 @@ def sums(facts: Facts, device: Device) -> Iterator[Schedule]:
     if not summed:
         return
     along_rows = order[0] == summed[0]
-    if device.kind is Kind.CPU:
+    if device.is_cpu:
         build = _rows_on_cpu if along_rows else _columns_on_cpu
     else:
         build = _rows_on_gpu if along_rows else _columns_on_gpu

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tiledialect.schedule.cost.device import LINE, Device, Kind
+from tiledialect.schedule.cost.device import LINE, Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.memory import (
@@ -35,7 +35,7 @@ def transpositions(facts: Facts, device: Device) -> Iterator[Schedule]:
     read = by_stride(source, facts.output_indices, facts)
     if not read or not written or read[0] == written[0] or source.strides[read[0]] != 1:
         return
-    build = _on_cpu if device.kind is Kind.CPU else _on_gpu
+    build = _on_cpu if device.is_cpu else _on_gpu
     yield from build(facts, device, source, written, read[0])
 
 

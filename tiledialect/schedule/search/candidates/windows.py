@@ -54,7 +54,7 @@ def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
     if not any(_meets(source, n, taps) for n in order):
         return
     taps.sort(key=lambda n: abs(source.strides[n]))
-    build = _on_cpu if device.kind is Kind.CPU else _on_gpu
+    build = _on_cpu if device.is_cpu else _on_gpu
     yield from build(facts, device, source, order, taps)
 
 
