@@ -92,9 +92,9 @@ class TileError(Exception):
         for name, number in numbers.items():
             places = [m.span() for m in re.finditer(rf"\b{re.escape(name)}(?![\w'])", line)]
             is_there = any(a < end and begin < b for a, b in places)
-            told = re.escape(str(abs(number)))
-            is_told = places and re.search(rf"(?<![\w.]){told}(?![\w.])", self.message)
-            if f"`{name}`" not in self.message and (is_there or is_told):
+            spelled = re.escape(str(abs(number)))
+            is_named = places and re.search(rf"(?<![\w.]){spelled}(?![\w.])", self.message)
+            if f"`{name}`" not in self.message and (is_there or is_named):
                 found.append(f"`{name}` is {number}")
         if not found:
             return self

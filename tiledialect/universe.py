@@ -78,7 +78,7 @@ TILE_UNIVERSE = Universe(
 )
 
 
-def everything() -> Universe:
+def full_universe() -> Universe:
     """Universe of all that xDSL finds, with tiledialect's own where the package is not
     installed."""
     own, found = TILE_UNIVERSE, Universe.get_multiverse()

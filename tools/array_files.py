@@ -207,7 +207,7 @@ def _read_image(path: str) -> Array:
         with image_module.open(path) as image:
             if getattr(image, "is_animated", False):
                 warnings.warn(
-                    f"{path} holds {image.n_frames} pictures; the first is read", stacklevel=2
+                    f"{path} holds {image.n_frames} images; the first is read", stacklevel=2
                 )
             if any(";16" in str(tile[-1]) for tile in image.tile) and image.mode == "RGB":
                 warnings.warn(f"{path} has 16 bits a channel, of which 8 are read", stacklevel=2)
@@ -294,11 +294,11 @@ def _write_image(name: str, array: Array, there: Destination, file: IO[bytes]) -
         raise TileError(f"{name} of shape {list(array.shape)} is no image of grey or 3 channels")
     scaled = flat * 255 if flat.dtype == bool else flat
     with np.errstate(invalid="ignore"):
-        picture = np.clip(np.nan_to_num(np.rint(scaled.astype(np.float64))), 0, 255)
-    _encode(picture.astype(np.uint8), there, file)
+        image = np.clip(np.nan_to_num(np.rint(scaled.astype(np.float64))), 0, 255)
+    _encode(image.astype(np.uint8), there, file)
     remarks: list[str] = []
     if there.suffix == ".gif" and flat.ndim == 3:
-        colours = len(np.unique(picture.reshape(-1, 3), axis=0))
+        colours = len(np.unique(image.reshape(-1, 3), axis=0))
         if colours > GIF_COLOURS:
             lost = f"{name} has {colours} colours, and a .gif holds {GIF_COLOURS}"
             remarks.append(f"{there.path}: {lost}: others are near them")
@@ -314,7 +314,7 @@ def _encode(pixels: Array, there: Destination, file: IO[bytes]) -> None:
         form = image_module.registered_extensions()[there.suffix]
         image_module.fromarray(pixels).save(file, format=form)
     except Exception as error:
-        # What an encoder raises for pictures that its format cannot hold, or if it is missing.
+        # What an encoder raises for images that its format cannot hold, or if it is missing.
         if isinstance(error, OSError) and error.strerror:
             raise
         raise TileError(f"cannot write {there.path}: {error}") from None

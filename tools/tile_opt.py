@@ -34,7 +34,7 @@ from tiledialect.ir.target_spec import describe as describe_target
 from tiledialect.ir.verification import check_structure, verify
 from tiledialect.tools.command import Located, constants, describe, named, run_command
 from tiledialect.tools.output_files import replacing
-from tiledialect.universe import everything
+from tiledialect.universe import full_universe
 
 _SHAPE = re.compile(r"[A-Za-z]\w*'?=(?!=)")
 """Begin of an input's type on the command line."""
@@ -83,16 +83,16 @@ class TileOptMain(xDSLOptMain):
 
     def register_all_dialects(self) -> None:
         """Register the dialects of `xdsl-opt`, and this package's where it is not installed."""
-        for name, make in everything().all_dialects.items():
+        for name, make in full_universe().all_dialects.items():
             self.ctx.register_dialect(name, make)
 
     def register_all_passes(self) -> None:
         """The same."""
-        self.available_passes |= everything().all_passes
+        self.available_passes |= full_universe().all_passes
 
     def register_all_targets(self) -> None:
         """The same."""
-        self.available_targets = everything().all_targets | self.available_targets
+        self.available_targets = full_universe().all_targets | self.available_targets
 
     def register_all_frontends(self) -> None:
         """Register the frontends of `xdsl-opt`, and Tile text."""
@@ -284,7 +284,7 @@ def _first_line(factory: Callable[[], type[ModulePass]]) -> str:
 def _refuse(message: str) -> NoReturn:
     """Report an error of the command line, without the page that argparse shows before it."""
     words = message.removeprefix("unrecognized arguments: ").replace(",", " ").split()
-    if message.startswith("unrecognized") and all(w in everything().all_passes for w in words):
+    if message.startswith("unrecognized") and all(w in full_universe().all_passes for w in words):
         message = f"passes are given as -p {','.join(words)}"
     elif "--target" in message:
         message += "; OpenCL C is -t opencl, after tile-compile"

@@ -37,7 +37,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
 from tiledialect.ir.ops_in import has_one_block, ops_of
-from tiledialect.ir.structural_hash import likeness
+from tiledialect.ir.structural_hash import structural_hash
 from tiledialect.ir.target_spec import limit, platform
 from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.nest.utils.device_limits import check_fits
@@ -108,7 +108,7 @@ class HostFunction:
         self._launch(op, name, [self.buffers[v] for v in values])
 
     def _launch(self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]) -> None:
-        key = likeness(kernel)
+        key = structural_hash(kernel)
         if (launch := self.launches.get(key)) is None:
             launch = kernel_nest(kernel, self.kernel_name(hint))
             if not prod((*launch.grid, *launch.block)):

@@ -19,7 +19,7 @@ from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedule
 from tiledialect.errors import TileError
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
-from tiledialect.ir.structural_hash import likeness
+from tiledialect.ir.structural_hash import structural_hash
 from tiledialect.ir.target_spec import entries, precision_of
 from tiledialect.passes.diagnostics.long_kernel_warnings import long_kernel_warnings
 from tiledialect.passes.diagnostics.reporting import keep_warnings
@@ -236,7 +236,7 @@ class TileLoopTilingPass(PassWithFlags):
                 weighed = weighed_choice(kernel, device)
                 facts = kernel_facts(kernel, device)
                 reasons.append(explanation(name, kernel, facts, device, weighed))
-            elif (key := likeness(kernel)) in chosen:
+            elif (key := structural_hash(kernel)) in chosen:
                 kernel.schedule = chosen[key]
             else:
                 choose(kernel, device)

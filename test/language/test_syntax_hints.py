@@ -6,7 +6,7 @@ import pytest
 
 from tiledialect.errors import TileError
 from tiledialect.language.functions import FUNCTIONS
-from tiledialect.language.syntax_hints import INSTEAD
+from tiledialect.language.syntax_hints import REPLACEMENTS
 from tiledialect.language.to_ir import load
 
 VECTORS = frozenset(
@@ -15,9 +15,9 @@ VECTORS = frozenset(
 """What is said of these is of vectors."""
 
 
-@pytest.mark.parametrize("name", INSTEAD)
+@pytest.mark.parametrize("name", REPLACEMENTS)
 def test_what_is_said_instead_is_tile(name: str):
-    text = INSTEAD[name]
+    text = REPLACEMENTS[name]
     names = "A[N], B[M]" if name in VECTORS else "A[N, M], B[M, M]"
     output = "S" if "O" not in text and "S[" in text else "C" if "C[" in text else "O"
     load(f"function ({names}, State) -> ({output}) {{ {text}; }}")

@@ -190,7 +190,7 @@ def test_the_first_of_several_pictures_is_read_with_a_word(tmp_path: Path) -> No
     path = str(tmp_path / "x.gif")
     frames = [Image.new("L", (2, 2), shade) for shade in (0, 99)]
     frames[0].save(path, save_all=True, append_images=frames[1:])
-    with pytest.warns(UserWarning, match="holds 2 pictures; the first is read"):
+    with pytest.warns(UserWarning, match="holds 2 images; the first is read"):
         read_array(path)
 
 

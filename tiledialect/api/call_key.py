@@ -21,7 +21,7 @@ def device_signature_of(queue: cl.CommandQueue, arrays: Sequence[Any]) -> tuple[
     return (queue, *(part for a in arrays for part in (a.shape, a.dtype, a.strides)))
 
 
-def begins(args: Sequence[Any], arrays: Sequence[Any]) -> bool:
+def extends_given(args: Sequence[Any], arrays: Sequence[Any]) -> bool:
     """Whether the arrays are those given, and after them cotangents that were left out."""
     return len(args) < len(arrays) and all(a is b for a, b in zip(args, arrays, strict=False))
 

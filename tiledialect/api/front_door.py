@@ -57,7 +57,7 @@ def compile(
         raise TileError(f"name is what a function is called, not {name!r}")
     with sourced():
         loaded = load(source, name, constants)
-    with loaded.told():
+    with loaded.error_context():
         chosen = find_function(loaded.module, loaded.symbol(name))
         if is_lowered(chosen):
             from tiledialect.lowering.host.given_kernels import return_stored

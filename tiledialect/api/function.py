@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import DictionaryAttr
 
-from tiledialect.api.call_key import begins, completed, device_signature_of, signature_of
+from tiledialect.api.call_key import completed, device_signature_of, extends_given, signature_of
 from tiledialect.api.error_boundary import for_user, front_door
-from tiledialect.api.inputs import KEPT, Inputs, Types, types_of, without_marks
+from tiledialect.api.inputs import READY_SHAPES, Inputs, Types, types_of, without_missing
 from tiledialect.api.loading import Source
-from tiledialect.api.lru_cache import Recent
+from tiledialect.api.lru_cache import LruCache
 from tiledialect.api.named_results import pack, result_type
 from tiledialect.api.options import Choices
 from tiledialect.errors import TileError
@@ -82,9 +82,11 @@ class Function:
         if device is not None:
             _ = self.device
         self._lock = RLock()
-        self._specializations: Recent[tuple[Types, Device], Specialization] = Recent(KEPT)
-        self._calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
-        self._device_calls: Recent[tuple[Any, ...], Calls] = Recent(KEPT)
+        self._specializations: LruCache[tuple[Types, Device], Specialization] = LruCache(
+            READY_SHAPES
+        )
+        self._calls: LruCache[tuple[Any, ...], Calls] = LruCache(READY_SHAPES)
+        self._device_calls: LruCache[tuple[Any, ...], Calls] = LruCache(READY_SHAPES)
         self._last: Plan | None = None
         """Plan of the last call, or of the last compilation."""
         self._warned: set[str] = set()
@@ -191,7 +193,7 @@ class Function:
         """The outputs for these inputs; a TileError if they do not fit."""
         try:
             if named:
-                args = without_marks(self.bind(args, named))
+                args = without_missing(self.bind(args, named))
             signature: list[Any] = []
             for value in args:
                 # This is on the way of every call: no more than it takes to know the types.
@@ -234,7 +236,7 @@ class Function:
         from tiledialect.api.reference import run_reference
 
         host = self._host_arrays(args, named)
-        with self._source.told():
+        with self._source.error_context():
             names, outputs = run_reference(
                 self._source.module, self._base_name, self._gradients, host
             )
@@ -256,7 +258,7 @@ class Function:
         from tiledialect.api.reference import output_types
 
         types = self.types(args, named)
-        with self._source.told():
+        with self._source.error_context():
             return output_types(self._source.module, self._base_name, self._gradients, types)
 
     def _call_any(self, args: Sequence[Any]) -> Any:
@@ -270,7 +272,7 @@ class Function:
         if calls is None:
             tuned = self._tuned_for(arrays, self.device)
             calls = self._calls.put(signature, tuned._host_calls(types_of(arrays)))
-        if begins(args, arrays):
+        if extends_given(args, arrays):
             self._calls.put(signature_of(args), completed(calls, arrays[len(args) :]))
         return self._run(calls, arrays)
 
@@ -312,7 +314,7 @@ class Function:
         if calls is None:
             calls = self._tuned_on(arrays, queue)._calls_on(types_of(arrays), queue)
             self._device_calls.put(signature, calls)
-        if begins(args, arrays):
+        if extends_given(args, arrays):
             whole = completed(calls, arrays[len(args) :])
             self._device_calls.put(device_signature_of(queue, args), whole)
         return self._run(calls, arrays)
@@ -356,7 +358,7 @@ class Function:
     def _specialize(self, types: Types, device: Device) -> Specialization:
         from tiledialect.lowering.runtime.program.specialization import Specialization
 
-        with self._lock, self._source.told():
+        with self._lock, self._source.error_context():
             found = self._specializations.find((types, device))
             if found is None:
                 found = Specialization(self._program, types, device)
@@ -420,7 +422,7 @@ class Function:
             return self
         from tiledialect.lowering.runtime.program.tune import Task, tuned_schedules
 
-        with self._source.told():
+        with self._source.error_context():
             task = Task(self._program, types_of(arrays), device, arrays, self._warn)
             texts = tuned_schedules(task, self._choices.tune)
         schedules = *self._choices.schedules, *texts
@@ -450,7 +452,7 @@ class Function:
 
         self._check_tensors("a schedule")
         types = self._types_or_last(args, named)
-        with self._source.told():
+        with self._source.error_context():
             module = lowered(self._program, types, self.device, "tile-loop-tiling")
             return {name: schedule_text(k) for name, k in named_kernels(module).items()}
 
@@ -465,7 +467,7 @@ class Function:
 
         self._check_tensors("an explanation")
         types = self._types_or_last(args, named)
-        with self._source.told():
+        with self._source.error_context():
             return explained(self._program, types, self.device)
 
     @front_door
@@ -522,7 +524,7 @@ class Function:
         from tiledialect.passes.lift.lift_to_tile import has_lift_ops
 
         self._check_tensors("Tile text")
-        with self._source.told():
+        with self._source.error_context():
             module, name = self._source.module, self._base_name
             types = self._known() if has_lift_ops(self._function) else ()
             return print_tile(differentiated(module, name, self._gradients, types))
@@ -537,7 +539,7 @@ class Function:
 
         self._check_tensors("IR after a pass")
         types = self._types_or_last(args, named)
-        with self._source.told():
+        with self._source.error_context():
             return print_module(lowered(self._program, types, self.device, str(after)))
 
     @front_door
@@ -553,7 +555,7 @@ class Function:
         types: Types | None = None
         if args or named or not leaves_sizes_open(self._program):
             types = self.types(args, named)
-        with self._source.told():
+        with self._source.error_context():
             return views(self._program, types, self.device)
 
     @front_door
@@ -572,7 +574,7 @@ class Function:
         from tiledialect.lowering.runtime.program.compiling import lowered
 
         types = self._types_or_last(args, named)
-        with self._source.told():
+        with self._source.error_context():
             return print_module(lowered(self._program, types, self.device))
 
 

@@ -12,7 +12,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
-from tiledialect.api.lru_cache import Recent
+from tiledialect.api.lru_cache import LruCache
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise import IdentOp
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Types: TypeAlias = "tuple[TensorType[Attribute], ...]"
 
-KEPT = 64
+READY_SHAPES = 64
 """Number of combinations of shapes and element types (and queues) for which a function stays
 ready."""
 
@@ -43,7 +43,7 @@ class _Missing:
 MISSING = _Missing()
 
 
-def without_marks(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def without_missing(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values without those at the end that are missing."""
     count = len(values)
     while count and values[count - 1] is MISSING:
@@ -69,7 +69,7 @@ class Inputs:
         self.function = function
         self.gradients = gradients
         self.source = source
-        self._known: Recent[tuple[Any, ...], Types] = Recent(KEPT)
+        self._known: LruCache[tuple[Any, ...], Types] = LruCache(READY_SHAPES)
         self.asked = tuple(_asked(function, gradients))
         """The places of the cotangents that each differentiation asks for."""
 
@@ -232,7 +232,7 @@ class Inputs:
         from tiledialect.lowering.runtime.program.garbage import no_collection
 
         # What this imports and makes is what compiling needs.
-        with self.source.told(), no_collection():
+        with self.source.error_context(), no_collection():
             return self._resolved(given, weak)
 
     def _resolved(

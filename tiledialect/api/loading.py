@@ -31,7 +31,7 @@ class Source:
     module: ModuleOp
     text: str = ""
 
-    def told(self) -> AbstractContextManager[None]:
+    def error_context(self) -> AbstractContextManager[None]:
         """Errors get the text, and the numbers that were given for names in it."""
         return sourced(self.text, given_constants(self.module))
 

@@ -9,7 +9,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Recent(dict[Key, Value]):
+class LruCache(dict[Key, Value]):
     """The values that were used last, at most ``limit``; several threads may use it.
 
     They are in two generations, of which the dictionary itself is the young one, so that ``get``

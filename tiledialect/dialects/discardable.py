@@ -56,7 +56,7 @@ PRECISIONS = ("f32", "tf32", "exact")
 
 
 @dataclass(frozen=True)
-class Kind:
+class AttributeKind:
     """Type of an attribute."""
 
     text: str
@@ -64,38 +64,38 @@ class Kind:
     holds: Callable[[Attribute], bool]
 
 
-def _array_of(kind: Kind) -> Kind:
-    return Kind(
+def _array_of(kind: AttributeKind) -> AttributeKind:
+    return AttributeKind(
         f"an array of {kind.plural}",
         f"arrays of {kind.plural}",
         lambda a: isinstance(a, ArrayAttr) and all(map(kind.holds, a.data)),
     )
 
 
-def _dictionary_of(kind: Kind) -> Kind:
-    return Kind(
+def _dictionary_of(kind: AttributeKind) -> AttributeKind:
+    return AttributeKind(
         f"a dictionary of {kind.plural}",
         f"dictionaries of {kind.plural}",
         lambda a: isinstance(a, DictionaryAttr) and all(map(kind.holds, a.data.values())),
     )
 
 
-UNIT = Kind("a unit attribute", "unit attributes", lambda a: isinstance(a, UnitAttr))
-STRING = Kind("a string", "strings", lambda a: isinstance(a, StringAttr))
+UNIT = AttributeKind("a unit attribute", "unit attributes", lambda a: isinstance(a, UnitAttr))
+STRING = AttributeKind("a string", "strings", lambda a: isinstance(a, StringAttr))
 STRINGS = _array_of(STRING)
-SYMBOL = Kind("a symbol", "symbols", lambda a: isinstance(a, SymbolRefAttr))
-TYPE = Kind("a type", "types", lambda a: isinstance(a, TypeAttribute))
-I64 = Kind("an i64", "numbers", lambda a: isinstance(a, IntegerAttr) and a.type == i64)
-NUMBER = Kind("a number", "numbers", lambda a: isinstance(a, IntegerAttr | FloatAttr))
-SIZE = Kind("a size", "sizes", lambda a: a.name == "lift.size")
-CONDITION = Kind("a condition", "conditions", lambda a: a.name == "nest.condition")
-INDICES_32 = Kind(
+SYMBOL = AttributeKind("a symbol", "symbols", lambda a: isinstance(a, SymbolRefAttr))
+TYPE = AttributeKind("a type", "types", lambda a: isinstance(a, TypeAttribute))
+I64 = AttributeKind("an i64", "numbers", lambda a: isinstance(a, IntegerAttr) and a.type == i64)
+NUMBER = AttributeKind("a number", "numbers", lambda a: isinstance(a, IntegerAttr | FloatAttr))
+SIZE = AttributeKind("a size", "sizes", lambda a: a.name == "lift.size")
+CONDITION = AttributeKind("a condition", "conditions", lambda a: a.name == "nest.condition")
+INDICES_32 = AttributeKind(
     "an array of i32", "arrays", lambda a: isinstance(a, DenseArrayBase) and a.elt_type == i32
 )
-INDICES_64 = Kind(
+INDICES_64 = AttributeKind(
     "an array of i64", "arrays", lambda a: isinstance(a, DenseArrayBase) and a.elt_type == i64
 )
-PRECISION_NAME = Kind(
+PRECISION_NAME = AttributeKind(
     " or ".join(f'"{p}"' for p in PRECISIONS),
     "precisions",
     lambda a: isinstance(a, StringAttr) and a.data in PRECISIONS,
@@ -109,7 +109,7 @@ ARGUMENT, RESULT = "argument", "result"
 class Discardable:
     """Declaration of an attribute."""
 
-    kind: Kind
+    kind: AttributeKind
     holders: tuple[str, ...]
     """Ops by name, or arguments and results of functions; empty: any op."""
     meaning: str

@@ -29,7 +29,7 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.ir.verification import explain
-from tiledialect.universe import everything
+from tiledialect.universe import full_universe
 
 
 def parse_mlir(
@@ -73,7 +73,7 @@ def read_text(path: Path) -> str:
 def all_dialects() -> Context:
     """A context that loads any dialect that xDSL can find, when it is used."""
     context = Context()
-    for name, dialect in everything().all_dialects.items():
+    for name, dialect in full_universe().all_dialects.items():
         context.register_dialect(name, dialect)
     return context
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from xdsl.ir import Operation, SSAValue
 
 
-def likeness(op: Operation) -> Hashable:
+def structural_hash(op: Operation) -> Hashable:
     """Equal for ops that do the same with operands of the same types.
 
     What an op is given counts by type alone, so that the code made for one serves for all alike.

@@ -122,24 +122,24 @@ def _reaches(
     region = block.parent if block is not None else None
     if block is None or region is None:
         return False
-    # The op around the user that stands beside the definition.
-    beside: Operation | None = user
-    while beside is not None and beside.parent_region() is not region:
-        beside = beside.parent_op()
-    if beside is None or beside.parent is None:
+    # The op around the user that stands in the definition's region.
+    enclosing: Operation | None = user
+    while enclosing is not None and enclosing.parent_region() is not region:
+        enclosing = enclosing.parent_op()
+    if enclosing is None or enclosing.parent is None:
         return False
     graph = region.parent is not None and region.parent.name in GRAPH_REGIONS
-    if graph and beside.dialect_name() != "tile":
+    if graph and enclosing.dialect_name() != "tile":
         return True
-    if beside.parent is block:
-        return isinstance(owner, Block) or positions[owner] < positions[beside]
+    if enclosing.parent is block:
+        return isinstance(owner, Block) or positions[owner] < positions[enclosing]
     if region not in dominators:
         dominators[region] = immediate_dominators(region)
-    return _dominates(block, beside.parent, dominators[region])
+    return _dominates(block, enclosing.parent, dominators[region])
 
 
 def _dominates(block: Block, other: Block, immediate: dict[Block, Block]) -> bool:
-    # What cannot be reached is dominated by everything.
+    # What cannot be reached is dominated by every block.
     while other in immediate:
         if other is block:
             return True

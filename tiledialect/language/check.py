@@ -9,17 +9,17 @@ from tiledialect.errors import SourceSpan, TileError, meant
 
 from . import ast
 from .functions import FUNCTIONS, is_assertion
-from .syntax_hints import INSTEAD, NUMBERS
+from .syntax_hints import NUMBERS, REPLACEMENTS
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Kind of value of a name or an expression."""
+class ValueKind:
+    """ValueKind of value of a name or an expression."""
 
     noun: str
     rank: int | None = None
     """Number of dimensions of a tensor, or of a random number step's draw, where known."""
-    elements: tuple[Kind, ...] = ()
+    elements: tuple[ValueKind, ...] = ()
     """Kinds of a tuple's elements."""
 
     def __str__(self) -> str:
@@ -31,16 +31,16 @@ class Kind:
         return self.noun == "a tensor"
 
 
-def tensor(rank: int | None) -> Kind:
+def tensor(rank: int | None) -> ValueKind:
     """A tensor of ``rank`` dimensions; None if that is not known."""
-    return Kind("a tensor", rank)
+    return ValueKind("a tensor", rank)
 
 
 MATRIX_FUNCTIONS = {"builtin_softmax": "softmax", "builtin_logsoftmax": "logsoftmax"}
 """Functions of matrices alone, each with its equivalent for any tensor."""
 
-SIZE = Kind("a dimension")
-STEP = Kind("a random number step")
+SIZE = ValueKind("a dimension")
+STEP = ValueKind("a random number step")
 
 
 def check(functions: Sequence[ast.Function], default: str) -> dict[str, ast.Function]:
@@ -65,12 +65,14 @@ class _Program:
     """The functions of a text, checked when they are first called."""
 
     functions: dict[str, ast.Function]
-    checked: dict[str, tuple[Kind, ...]] = field(default_factory=dict[str, "tuple[Kind, ...]"])
+    checked: dict[str, tuple[ValueKind, ...]] = field(
+        default_factory=dict[str, "tuple[ValueKind, ...]"]
+    )
     """Kinds of each function's results."""
     calling: list[str] = field(default_factory=list[str])
     """The functions that are being checked, each of which calls the next."""
 
-    def results(self, name: str, place: SourceSpan) -> tuple[Kind, ...]:
+    def results(self, name: str, place: SourceSpan) -> tuple[ValueKind, ...]:
         """Kinds of the results of a function that is called at ``place``."""
         if name in self.calling:
             circle = " calls ".join(f"`{f}`" for f in [*self.calling, name])
@@ -85,10 +87,10 @@ class _Program:
 class _Checker:
     def __init__(self, program: _Program):
         self.program = program
-        self.kinds: dict[str, Kind] = {}
+        self.kinds: dict[str, ValueKind] = {}
         self.places: dict[str, SourceSpan] = {}
 
-    def check(self, function: ast.Function) -> tuple[Kind, ...]:
+    def check(self, function: ast.Function) -> tuple[ValueKind, ...]:
         """The kinds of the function's outputs."""
         self.header(function)
         for statement in function.body:
@@ -99,7 +101,7 @@ class _Checker:
 
     # -- names -----------------------------------------------------------------------------
 
-    def define(self, name: ast.Name, kind: Kind) -> None:
+    def define(self, name: ast.Name, kind: ValueKind) -> None:
         if not name.is_capital:
             raise TileError(
                 f"`{name.text}` must begin with a capital letter, as it is {kind}", name.span
@@ -110,7 +112,7 @@ class _Checker:
         self.kinds[name.text] = kind
         self.places[name.text] = name.span
 
-    def kind_of(self, name: str, span: SourceSpan) -> Kind:
+    def kind_of(self, name: str, span: SourceSpan) -> ValueKind:
         if name in self.kinds:
             return self.kinds[name]
         if name != "E" and (number := NUMBERS.get(name.lower())) is not None:
@@ -188,7 +190,7 @@ class _Checker:
             )
         self.define(statement.target, kind)
 
-    def tensor_value(self, expression: ast.Expression, what: str) -> Kind:
+    def tensor_value(self, expression: ast.Expression, what: str) -> ValueKind:
         """The kind of an expression that must be a tensor, or a dimension as one."""
         kind = self.value(expression)
         if kind != SIZE and not kind.is_tensor:
@@ -201,11 +203,11 @@ class _Checker:
         kind = self.value(statement.value)
         self.define(statement.target, kind)
 
-    def value(self, expression: ast.Expression) -> Kind:
-        """Kind of an expression outside of brackets."""
+    def value(self, expression: ast.Expression) -> ValueKind:
+        """ValueKind of an expression outside of brackets."""
         return ast.evaluate(expression, self._value)
 
-    def _value(self, node: ast.Expression, arguments: list[Kind]) -> Kind:
+    def _value(self, node: ast.Expression, arguments: list[ValueKind]) -> ValueKind:
         match node:
             case ast.Integer():
                 return SIZE
@@ -216,7 +218,7 @@ class _Checker:
             case ast.Call():
                 return self.call(node, arguments)
 
-    def call(self, node: ast.Call, arguments: list[Kind]) -> Kind:
+    def call(self, node: ast.Call, arguments: list[ValueKind]) -> ValueKind:
         """The kind of a call; raises TileError if the function does not take the arguments."""
         name = node.function
         if is_assertion(name):
@@ -230,7 +232,9 @@ class _Checker:
             if name in self.program.functions:
                 return self.called(node, arguments)
             known = [*FUNCTIONS, *self.program.functions]
-            raise TileError(f"there is no function `{name}`{_instead(name, known)}", node.span)
+            raise TileError(
+                f"there is no function `{name}`{_replacement_hint(name, known)}", node.span
+            )
         signature = FUNCTIONS[name]
         if not signature.accepts(len(arguments)):
             raise TileError(f"`{name}` takes {signature.arity}, not {len(arguments)}", node.span)
@@ -240,7 +244,7 @@ class _Checker:
                 f"`{name}` takes a tensor of 2 dimensions ({any_rank})", node.arguments[0].span
             )
         if name == "tuple":
-            return Kind("a tuple", elements=tuple(arguments))
+            return ValueKind("a tuple", elements=tuple(arguments))
         if name == "element":
             return self.element(node, arguments[0])
         if name in ("prng_value", "prng_state"):
@@ -259,7 +263,7 @@ class _Checker:
             return replace(STEP, rank=len(arguments) - 1)
         return tensor(_rank(name, arguments))
 
-    def called(self, node: ast.Call, arguments: list[Kind]) -> Kind:
+    def called(self, node: ast.Call, arguments: list[ValueKind]) -> ValueKind:
         """The kind of a call of a function of the text: of several results it is a tuple."""
         name, function = node.function, self.program.functions[node.function]
         if len(arguments) != len(function.inputs):
@@ -278,9 +282,9 @@ class _Checker:
                     argument.span,
                 )
         results = self.program.results(name, node.span)
-        return results[0] if len(results) == 1 else Kind("a tuple", elements=results)
+        return results[0] if len(results) == 1 else ValueKind("a tuple", elements=results)
 
-    def element(self, node: ast.Call, of: Kind) -> Kind:
+    def element(self, node: ast.Call, of: ValueKind) -> ValueKind:
         tuple_, position = node.arguments
         if of.noun != "a tuple":
             raise TileError(f"`element` takes a tuple, and this is {of}", tuple_.span)
@@ -290,7 +294,9 @@ class _Checker:
             raise TileError(f"this tuple has only {len(of.elements)} elements", position.span)
         return of.elements[position.value]
 
-    def _expect(self, node: ast.Call, arguments: list[Kind], kind: Kind, start: int = 0) -> None:
+    def _expect(
+        self, node: ast.Call, arguments: list[ValueKind], kind: ValueKind, start: int = 0
+    ) -> None:
         for argument, found in zip(node.arguments[start:], arguments[start:], strict=False):
             if found.noun != kind.noun:
                 raise TileError(
@@ -434,7 +440,7 @@ RANK_OF_FIRST = frozenset(
 """The functions whose results have the dimensions of their first operand."""
 
 
-def _rank(function: str, arguments: list[Kind]) -> int | None:
+def _rank(function: str, arguments: list[ValueKind]) -> int | None:
     """Rank of the result of ``function``, where known."""
     ranks = [0 if kind == SIZE else kind.rank for kind in arguments]
     match function, ranks:
@@ -459,7 +465,7 @@ def _rank(function: str, arguments: list[Kind]) -> int | None:
             return max(known) if len(known) == len(ranks) else None
 
 
-def _may_have_rank(kind: Kind, rank: int) -> bool:
+def _may_have_rank(kind: ValueKind, rank: int) -> bool:
     return kind.is_tensor and kind.rank in (None, rank)
 
 
@@ -467,8 +473,8 @@ def _count(number: int, one: str, many: str) -> str:
     return f"{number or 'no'} {one if number == 1 else many}"
 
 
-def _instead(name: str, known: Iterable[str]) -> str:
+def _replacement_hint(name: str, known: Iterable[str]) -> str:
     """Hint for a function that does not exist."""
-    if (text := INSTEAD.get(name)) is not None:
+    if (text := REPLACEMENTS.get(name)) is not None:
         return f": write `{text};`"
     return meant(name, known)

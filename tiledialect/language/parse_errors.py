@@ -47,7 +47,7 @@ COMMENT = (
 )
 
 
-def complain(
+def parse_error(
     error: UnexpectedInput, accepts: set[str], tokens: Sequence[Token], text: str, filename: str
 ) -> TileError:
     """The error to show for lark's, which came after ``tokens``.

@@ -20,7 +20,7 @@ from tiledialect.errors import SourceSpan, TileError
 
 from .. import disk
 from . import ast
-from .parse_errors import complain
+from .parse_errors import parse_error
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 OPTIONS: dict[str, Any] = {
@@ -58,7 +58,7 @@ def parse(text: str, filename: str = "<tile>") -> tuple[ast.Function, ...]:
             accepted.append(token)
         tree = parser.feed_token(Token("$END", "", len(text)))
     except UnexpectedInput as error:
-        raise complain(error, _continuations(accepted), accepted, text, filename) from None
+        raise parse_error(error, _continuations(accepted), accepted, text, filename) from None
     return _Builder(text, filename).build(tree)
 
 

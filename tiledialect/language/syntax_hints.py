@@ -39,7 +39,7 @@ ELEMENTWISE = (
 STATEMENTS = "a statement is `O = …;` or `O[…] = +(…);`, and the header names the outputs"
 COUNTED = "`k < 3` means 0 <= k < 3"
 
-HABITS: dict[Place, dict[str, str]] = {
+HINTS_BY_PLACE: dict[Place, dict[str, str]] = {
     Place.STATEMENT: {"word": STATEMENTS, "name": STATEMENTS},
     Place.OUTPUT: {"+": "write `O[…] = +(…);`"},
     Place.AGGREGATION: {
@@ -114,7 +114,7 @@ def hint(tokens: Sequence[Token], found: str) -> str | None:
     statement = _statement(tokens)
     before = statement[-1] if statement else ""
     place = place_of(statement)
-    said = HABITS[place]
+    said = HINTS_BY_PLACE[place]
     kinds = [*_kinds(found), *([before] if before[:1].isalpha() else ())]
     text = next((said[kind] for kind in kinds if kind in said), None)
     if text is None or (found == "(" and not before[:1].isalpha()):
@@ -183,7 +183,7 @@ RANKS = (
 MIDDLE = "P = (N - 1) / 2; Q = N / 2; X[] = =(T[P]); Y[] = =(T[Q]); O = (X + Y) / 2"
 """The median of a vector in order."""
 
-INSTEAD = {
+REPLACEMENTS = {
     **{name: f"S[i: N] = {sign}(A[i, j])" for name, sign in AGGREGATES.items()},
     "any": "Y = A > 0; C[i: N] = +(Y[i, j]); O = C > 0",
     "all": "Y = A > 0; C[i: N] = +(Y[i, j]); O = C == M",

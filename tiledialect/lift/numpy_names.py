@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-INSTEAD = {
+REPLACEMENTS = {
     "absolute": "lift.abs(a)",
     "clip": "lift.min(lift.max(a, low), high)",
     "concatenate": "lift.concat(x, y)",
@@ -47,8 +47,8 @@ PUBLIC: set[str] = set()
 """Public names of the package `lift`, which enters them: most are NumPy's, too."""
 
 
-def instead(written: str, name: str) -> str:
+def unsupported(written: str, name: str) -> str:
     """Message that a function does not take values, with a replacement."""
-    use = INSTEAD.get(name) or (name in PUBLIC and f"lift.{name}")
+    use = REPLACEMENTS.get(name) or (name in PUBLIC and f"lift.{name}")
     known = f"use {use}" if use else "Lift has no such function"
     return f"{written} does not take values of a Lift program: {known}"

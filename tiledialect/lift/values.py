@@ -19,7 +19,7 @@ from tiledialect.dialects.tile import elementwise as tile
 from tiledialect.errors import SourceSpan, TileError, count
 from tiledialect.index.size import Size
 from tiledialect.ir.names import to_hint
-from tiledialect.lift.numpy_names import UFUNCS, instead
+from tiledialect.lift.numpy_names import UFUNCS, unsupported
 from tiledialect.lift.scalar_ops import constant, conversion, meeting_type, number_type, scalar_op
 from tiledialect.lift.signatures import Signature, signature_of
 from tiledialect.lift.tracing import emit, place
@@ -125,15 +125,15 @@ class Value:
             # A number of NumPy's comes as an array without axes.
             plain = [v.item() if isinstance(v, np.ndarray) and not v.ndim else v for v in inputs]
             return binary(name, *plain)
-        raise TileError(instead(f"np.{ufunc.__name__}", ufunc.__name__), place())
+        raise TileError(unsupported(f"np.{ufunc.__name__}", ufunc.__name__), place())
 
     def __array_function__(self, function: Any, *_: Any) -> Value:
-        raise TileError(instead(f"np.{function.__name__}", function.__name__), place())
+        raise TileError(unsupported(f"np.{function.__name__}", function.__name__), place())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        raise NoAttributeError(instead(f"x.{name}", name), place())
+        raise NoAttributeError(unsupported(f"x.{name}", name), place())
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TileError(
@@ -142,7 +142,7 @@ class Value:
         )
 
     def __matmul__(self, other: Any) -> Any:
-        raise TileError(instead("x @ y", "dot"), place())
+        raise TileError(unsupported("x @ y", "dot"), place())
 
     __rmatmul__ = __matmul__
 

@@ -12,14 +12,17 @@ from itertools import count
 
 from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.structure.small_stencils import MOST_TAPS, points_of_element
+from tiledialect.dialects.tile.structure.small_stencils import (
+    MOST_STENCIL_POINTS,
+    points_of_element,
+)
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.passes.normalize.rewrites.change_indices import set_space
 
 
 def index_constant_positions(op: ContractionOp) -> None:
     """Give a contraction of few points an index for each constant of its output, in place."""
-    if op.default is not None or points_of_element(op, ranges_of(op)) > MOST_TAPS:
+    if op.default is not None or points_of_element(op, ranges_of(op)) > MOST_STENCIL_POINTS:
         return
     space, taken = op.space(), {*op.index_names}
     output, added = list(space.output), list[Constraint]()

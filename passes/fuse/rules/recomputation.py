@@ -16,7 +16,7 @@ from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.structure.small_stencils import taps_of
+from tiledialect.dialects.tile.structure.small_stencils import stencil_points
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine, operations
 from tiledialect.passes.fuse.kernel_merging import merged, pruned, users_of
@@ -110,7 +110,7 @@ def _evaluations(first: KernelOp, user: KernelOp) -> int:
     if user.contraction is not None:
         return max(points, points_of(user))
     if user.contractions:
-        return max(points, sum(taps_of(op) * size_of(op.result) for op in user.contractions))
+        return max(points, sum(stencil_points(op) * size_of(op.result) for op in user.contractions))
     if points == 1 or _shapes(first) == _shapes(user):
         return points
     (own,), (shape,) = _shapes(first), _shapes(user)
@@ -146,7 +146,11 @@ def _recomputing(first: KernelOp, user: KernelOp) -> KernelOp | None:
     if not _is_taken_where_made(first, user):
         return None
     kernel = merged(first, user, ())
-    if kernel is None or user.contraction is not None or all(map(taps_of, kernel.contractions)):
+    if (
+        kernel is None
+        or user.contraction is not None
+        or all(map(stencil_points, kernel.contractions))
+    ):
         return kernel
     kernel.erase()
     return None

@@ -20,11 +20,11 @@ from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.structure.small_stencils import (
-    MOST_TAPS,
+    MOST_STENCIL_POINTS,
     inner_copies,
     inner_ops,
     read_elements,
-    taps_of,
+    stencil_points,
 )
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
@@ -41,7 +41,10 @@ def fuse_stencils(first: KernelOp, second: KernelOp) -> KernelOp | None:
         shape(first.outputs[0])
     }:
         return None
-    if not all(map(_is_plain, contractions)) or sum(map(taps_of, contractions)) > MOST_TAPS:
+    if (
+        not all(map(_is_plain, contractions))
+        or sum(map(stencil_points, contractions)) > MOST_STENCIL_POINTS
+    ):
         return None
     if not _are_elements(first, second) or _feeds_contraction(first, second):
         return None
@@ -51,7 +54,7 @@ def fuse_stencils(first: KernelOp, second: KernelOp) -> KernelOp | None:
 def fuse_copies(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """The same for parts side by side, copies of copies, and reversed reads."""
     contractions = (*first.contractions, *second.contractions)
-    if not _are_elements(first, second) or not all(map(taps_of, contractions)):
+    if not _are_elements(first, second) or not all(map(stencil_points, contractions)):
         return None
     if any(_is_unfilled(v) for v in second.inputs if v.owner is not first):
         return None
@@ -75,7 +78,7 @@ def _writes_parts(kernel: KernelOp) -> bool:
         return False
     written = {part.op for part in parts}
     taps = [op for op in kernel.contractions if op not in written]
-    if not all(taps_of(op) and _reads_rows(op, near=True) for op in taps):
+    if not all(stencil_points(op) and _reads_rows(op, near=True) for op in taps):
         return False
     inner = inner_copies(taps)
     shapes = {shape(op.result) for op in taps if op not in inner}
@@ -83,7 +86,7 @@ def _writes_parts(kernel: KernelOp) -> bool:
     shapes |= {shape(v) for op in elements if not isinstance(op, ConstantOp) for v in op.results}
     return (
         shapes <= {shape(parts[0].value)}
-        and sum(read_elements(op.result) for op in taps) <= MOST_TAPS
+        and sum(read_elements(op.result) for op in taps) <= MOST_STENCIL_POINTS
     )
 
 
@@ -96,7 +99,7 @@ def _is_unfilled(value: SSAValue) -> bool:
 def _is_kernel(kernel: KernelOp) -> bool:
     """Whether all contractions of a kernel have few points, and elements of one shape."""
     found = kernel.contractions
-    if kernel.contraction is not None or not found or not all(map(taps_of, found)):
+    if kernel.contraction is not None or not found or not all(map(stencil_points, found)):
         return False
     inner = inner_ops([*kernel.block.ops])
     outer = [op.result for op in found if op not in inner]
@@ -105,7 +108,7 @@ def _is_kernel(kernel: KernelOp) -> bool:
     ]
     shapes = {shape(v) for v in (*outer, *others, *kernel.yield_op.values)}
     taken = [v for v in outer if any(not isinstance(u.operation, ContractionOp) for u in v.uses)]
-    return len(shapes) == 1 and sum(map(read_elements, taken)) <= MOST_TAPS
+    return len(shapes) == 1 and sum(map(read_elements, taken)) <= MOST_STENCIL_POINTS
 
 
 def stencil_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
@@ -138,7 +141,7 @@ def _is_plain(op: ContractionOp) -> bool:
     sizes = zip(op.output.data, shape(op.result), strict=True)
     forward = all((e.names and e.coefficient(e.names[0]) == 1) or n == 1 for e, n in sizes)
     in_memory = op.default is None and all(isinstance(v, BlockArgument) for v in op.inputs)
-    return forward and in_memory and taps_of(op) > 0 and _reads_rows(op)
+    return forward and in_memory and stencil_points(op) > 0 and _reads_rows(op)
 
 
 def _reads_rows(op: ContractionOp, *, near: bool = False) -> bool:

@@ -335,7 +335,7 @@ class YieldOp(IRDLOperation):
         super().__init__(operands=[value])
 
 
-def made_by(value: SSAValue, kind: type[Op]) -> Op | None:
+def defining_op(value: SSAValue, kind: type[Op]) -> Op | None:
     """Op of this kind that defines a value."""
     return value.owner if isinstance(value.owner, kind) else None
 

@@ -11,7 +11,14 @@ from xdsl.irdl import AnyAttr, irdl_op_definition, operand_def, prop_def, var_op
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import BoundaryAttr, IndexMapAttr, SizeAttr
-from tiledialect.dialects.lift.base import ArrayOp, PlainOp, exact, made_by, not_negative, positive
+from tiledialect.dialects.lift.base import (
+    ArrayOp,
+    PlainOp,
+    defining_op,
+    exact,
+    not_negative,
+    positive,
+)
 from tiledialect.dialects.lift.types import (
     array,
     as_array,
@@ -50,7 +57,7 @@ class SplitOp(ArrayOp):
 
     def existing_value(self) -> SSAValue | None:
         """Operand or inner value that equals the result."""
-        inner = made_by(self.input, JoinOp)
+        inner = defining_op(self.input, JoinOp)
         return inner.input if inner and inner.input.type == self.result.type else None
 
 
@@ -71,7 +78,7 @@ class JoinOp(ArrayOp):
 
     def existing_value(self) -> SSAValue | None:
         """Operand or inner value that equals the result."""
-        inner = made_by(self.input, SplitOp)
+        inner = defining_op(self.input, SplitOp)
         return inner.input if inner else None
 
 
@@ -92,7 +99,7 @@ class TransposeOp(ArrayOp):
 
     def existing_value(self) -> SSAValue | None:
         """Operand or inner value that equals the result."""
-        inner = made_by(self.input, TransposeOp)
+        inner = defining_op(self.input, TransposeOp)
         return inner.input if inner else None
 
 
@@ -225,7 +232,7 @@ class ReorderOp(ArrayOp, ABC):
         """Operand of an identity map, or of the op with the inverse map: scatters permute."""
         if self.map.data.expr == Expr.var(self.map.data.variable):
             return self.input
-        inner = made_by(self.input, inverse)
+        inner = defining_op(self.input, inverse)
         return inner.input if inner and inner.map == self.map else None
 
 
@@ -355,7 +362,7 @@ class AsVectorOp(ArrayOp):
 
     def existing_value(self) -> SSAValue | None:
         """Operand or inner value that equals the result."""
-        inner = made_by(self.input, AsScalarOp)
+        inner = defining_op(self.input, AsScalarOp)
         return inner.input if inner and inner.input.type == self.result.type else None
 
 
@@ -379,7 +386,7 @@ class AsScalarOp(ArrayOp):
 
     def existing_value(self) -> SSAValue | None:
         """Operand or inner value that equals the result."""
-        inner = made_by(self.input, AsVectorOp)
+        inner = defining_op(self.input, AsVectorOp)
         return inner.input if inner else None
 
 

@@ -12,7 +12,7 @@ from xdsl.irdl import AnyAttr, irdl_op_definition, operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import OrdinalAttr, SizeAttr
-from tiledialect.dialects.lift.base import FunctionOp, made_by
+from tiledialect.dialects.lift.base import FunctionOp, defining_op
 from tiledialect.dialects.lift.layout import windows
 from tiledialect.dialects.lift.types import (
     array,
@@ -64,7 +64,7 @@ class MapOp(MapBase):
         (argument,) = self.block.args
         if self.yielded == argument:
             return self.input
-        get, arrays = made_by(self.yielded, GetOp), made_by(self.input, ZipOp)
+        get, arrays = defining_op(self.yielded, GetOp), defining_op(self.input, ZipOp)
         return arrays.inputs[get.index.data] if get and arrays and get.input == argument else None
 
 

@@ -7,7 +7,7 @@ from abc import ABC
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, irdl_op_definition, operand_def
 
-from tiledialect.dialects.lift.base import PlainOp, made_by
+from tiledialect.dialects.lift.base import PlainOp, defining_op
 
 
 class MemoryOp(PlainOp, ABC):
@@ -21,7 +21,7 @@ class MemoryOp(PlainOp, ABC):
 
     def existing_value(self) -> SSAValue | None:
         """Operand that the same pattern keeps already."""
-        return self.input if made_by(self.input, type(self)) else None
+        return self.input if defining_op(self.input, type(self)) else None
 
 
 @irdl_op_definition

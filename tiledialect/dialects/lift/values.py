@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import OrdinalAttr, SizeAttr
-from tiledialect.dialects.lift.base import FunctionOp, PlainOp, made_by, not_negative
+from tiledialect.dialects.lift.base import FunctionOp, PlainOp, defining_op, not_negative
 from tiledialect.dialects.lift.types import (
     array,
     as_array,
@@ -93,7 +93,7 @@ class GetOp(PlainOp):
 
     def existing_value(self) -> SSAValue | None:
         """Operand or inner value that equals the result."""
-        inner = made_by(self.input, TupleOp)
+        inner = defining_op(self.input, TupleOp)
         return inner.components[self.index.data] if inner else None
 
 

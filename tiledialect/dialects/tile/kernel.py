@@ -255,8 +255,8 @@ class KernelOp(IRDLOperation):
     def _verify_results(self) -> None:
         contractions = self.contractions
         scans = [op for op in self.block.ops if isinstance(op, ScanOp)]
-        beside = (ScatterOp, ConstantOp, YieldOp)
-        others = [op for op in self.block.ops if not isinstance(op, beside)]
+        permitted = (ScatterOp, ConstantOp, YieldOp)
+        others = [op for op in self.block.ops if not isinstance(op, permitted)]
         if self.scatter is not None and (others or len(self.outputs) > 1):
             raise VerifyException(f"{name_of(self.scatter.result)} must be alone in its kernel")
         if scans and (contractions or len(scans) > 1):
@@ -267,8 +267,8 @@ class KernelOp(IRDLOperation):
             check_results(rows, self.yield_op.values, self.reduced)
         else:
             several = contractions and self.contraction is None
-            taps, others = (contractions, scans) if several else ((), (*contractions, *scans))
-            check_shapes(taps, others, self.yield_op.values, self.parts)
+            stencils, others = (contractions, scans) if several else ((), (*contractions, *scans))
+            check_shapes(stencils, others, self.yield_op.values, self.parts)
 
     def _verify_schedule(self, schedule: ScheduleAttr) -> None:
         op = self.contraction

@@ -47,7 +47,7 @@ def _kernel_name(kernel: KernelOp) -> str:
     result = kernel.outputs[0]
     if result.name_hint:
         return name_of(result)
-    return _told(kernel.yield_op.values[0], kernel) or name_of(result)
+    return _described(kernel.yield_op.values[0], kernel) or name_of(result)
 
 
 def operand_names(kernel: KernelOp) -> list[str]:
@@ -58,7 +58,7 @@ def operand_names(kernel: KernelOp) -> list[str]:
     """
     found: list[str] = []
     for k, value in enumerate(kernel.values):
-        base = name = _told(value, kernel) or f"input{k}"
+        base = name = _described(value, kernel) or f"input{k}"
         number = 1
         while name in found:
             number += 1
@@ -67,7 +67,7 @@ def operand_names(kernel: KernelOp) -> list[str]:
     return found
 
 
-def _told(value: SSAValue, kernel: KernelOp, depth: int = DEEPEST) -> str:
+def _described(value: SSAValue, kernel: KernelOp, depth: int = DEEPEST) -> str:
     """Name of a value in a kernel, or ``of_`` and its source's name, if any."""
     if value.name_hint:
         return name_of(value)
@@ -76,7 +76,7 @@ def _told(value: SSAValue, kernel: KernelOp, depth: int = DEEPEST) -> str:
         outer = kernel.operands[value.index] if is_input else value
         return name_of(outer) if outer.name_hint else ""
     operands = value.owner.operands if depth and isinstance(value.owner, Operation) else ()
-    names = (_told(v, kernel, depth - 1) for v in operands)
+    names = (_described(v, kernel, depth - 1) for v in operands)
     name = next(filter(None, names), "")
     return f"of_{name.removeprefix('of_')}" if name else ""
 

@@ -14,7 +14,11 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import Shape, name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp
-from tiledialect.dialects.tile.structure.small_stencils import MOST_TAPS, inner_copies, taps_of
+from tiledialect.dialects.tile.structure.small_stencils import (
+    MOST_STENCIL_POINTS,
+    inner_copies,
+    stencil_points,
+)
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.sets import interval
@@ -88,11 +92,11 @@ def check_shapes(
         VerifyException: why.
     """
     written = {part.op for own in parts.values() for part in own}
-    if not all(taps_of(op) for op in contractions if op not in written):
+    if not all(stencil_points(op) for op in contractions if op not in written):
         names = " and ".join(name_of(op.result) for op in contractions)
         raise VerifyException(
             "a tile.kernel without axes has one contraction at most, or several of at most "
-            f"{MOST_TAPS} points an element, not {names}"
+            f"{MOST_STENCIL_POINTS} points an element, not {names}"
         )
     inner = {*inner_copies(contractions), *written}
     outer = [op.results[0] for op in (*contractions, *others) if op not in inner]

@@ -44,7 +44,7 @@ from tiledialect.index import sets
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.integer import Expr
 
-MOST_TAPS = 16
+MOST_STENCIL_POINTS = 16
 """Largest number of points of an element that is computed wherever it is needed."""
 PLAIN = Combination.none, Combination.mul
 """Combinations that are 0 where nothing is read, as reads are 0 there."""
@@ -61,7 +61,7 @@ Box = tuple[Range, ...]
 """A range of each axis of a tensor."""
 
 
-def taps_of(op: ContractionOp) -> int:
+def stencil_points(op: ContractionOp) -> int:
     """Number of points that aggregate into an element which can be computed where it is needed.
 
     0 if it cannot: they are many, or no copies, sums or sums of products of what is in memory, or
@@ -77,7 +77,7 @@ def taps_of(op: ContractionOp) -> int:
     exprs += [c.data.expr for c in op.constraints]
     whole = all(e.denominator == 1 for e in exprs)
     fits = (is_sum or is_copy) and _reads_memory(op) and whole and _tells_indices(op, outputs)
-    return points if fits and points <= MOST_TAPS else 0
+    return points if fits and points <= MOST_STENCIL_POINTS else 0
 
 
 def points_of_element(op: ContractionOp, ranges: Mapping[str, Range]) -> int:
@@ -95,7 +95,7 @@ def read_elements(value: SSAValue, found: dict[SSAValue, int] | None = None) -> 
     found = {} if found is None else found
     if value not in found:
         sources = [*op.inputs, *([] if op.default is None else [op.default])]
-        found[value] = sum(read_elements(v, found) for v in sources) * max(taps_of(op), 1)
+        found[value] = sum(read_elements(v, found) for v in sources) * max(stencil_points(op), 1)
     return found[value]
 
 
@@ -157,7 +157,7 @@ def _is_placed(value: SSAValue) -> bool:
     boxes: list[Box] = []
     while isinstance(op := value.owner, ContractionOp):
         box = _box(op)
-        if not is_copy(op) or taps_of(op) != 1 or box is None:
+        if not is_copy(op) or stencil_points(op) != 1 or box is None:
             return False
         boxes.append(box)
         if op.default is None:
@@ -194,7 +194,7 @@ def _cover(boxes: Sequence[Box], sizes: Sequence[int]) -> bool:
 def is_covered(value: SSAValue) -> bool:
     """Whether copies that take a value as their default, one after the other, leave none of it."""
     boxes: list[Box] = []
-    while isinstance(op := value.owner, ContractionOp) and is_copy(op) and taps_of(op) == 1:
+    while isinstance(op := value.owner, ContractionOp) and is_copy(op) and stencil_points(op) == 1:
         if (box := _box(op)) is None:
             return False
         boxes.append(box)
