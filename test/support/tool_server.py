@@ -95,8 +95,8 @@ def _serve(address: str) -> None:
     """Import all commands, and fork for each client."""
     for module in COMMANDS.values():
         importlib.import_module(module)
-    everything = importlib.import_module("tiledialect.universe").everything()
-    for make in (*everything.all_dialects.values(), *everything.all_passes.values()):
+    universe = importlib.import_module("tiledialect.universe").full_universe()
+    for make in (*universe.all_dialects.values(), *universe.all_passes.values()):
         make()
     server = socket.socket(socket.AF_UNIX)
     server.bind(address)
