@@ -81,7 +81,7 @@ class HalfDivisor:
         return HalfDivisor(reciprocal)
 
     def quotient(self, f: FloatArithmetic, dividend: SSAValue) -> SSAValue:
-        """A vector of halves divided by it: their product in f32, rounded.
+        """Quotient of a vector of halves: the product in f32, rounded.
 
         It is less than 2**-23 off, and no quotient of two halves, which have 11 bits, comes so near
         to the middle between two others that are normal numbers.
@@ -117,7 +117,7 @@ class Sharing:
         self.rewrite(op)
 
     def rewrite(self, op: arith.DivfOp) -> None:
-        """Multiply by the reciprocal, if it is there."""
+        """Multiply by the reciprocal, if there is one."""
         value = _broadcast(op)
         if value not in self.divisors:
             return
@@ -158,7 +158,7 @@ def _is_ready(division: arith.DivfOp, loop: scf.ForOp) -> bool:
 
 
 def _is_long(division: arith.DivfOp) -> bool:
-    """Whether it divides more lanes than are divided as fast as multiplied."""
+    """Whether a division has more lanes than are divided as fast as multiplied."""
     t = division.result.type
     return not isinstance(t, VectorType) or t.element_count() > SHORT
 

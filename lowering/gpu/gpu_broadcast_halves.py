@@ -24,7 +24,7 @@ class GpuBroadcastHalvesPass(ModulePass):
     name = "gpu-broadcast-halves"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Broadcast the bits of all such halves of a module."""
+        """Broadcast the bits of all halves of a module that only vectors use."""
         for load in [x for x in ops_of(op, memref.LoadOp) if type(x.res.type) is Float16Type]:
             broadcasts = _broadcasts(load.res)
             if broadcasts:

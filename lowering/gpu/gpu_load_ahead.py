@@ -60,7 +60,7 @@ class Step:
 
     @staticmethod
     def of(loop: scf.ForOp) -> Step | None:
-        """The parts of a loop's body; None if it has not these."""
+        """Parts of a loop's body; None if the body has others."""
         block = loop.body.block
         *ops, _ = block.ops
         if len(ops) < 2 or not isinstance(ops[0], WaitOp) or not isinstance(ops[1], gpu.BarrierOp):

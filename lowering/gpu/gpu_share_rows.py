@@ -23,7 +23,7 @@ from tiledialect.lowering.nest.utils.scope import element_bytes
 from tiledialect.lowering.nest.utils.shuffles import gathered, row_starts
 
 READS = (memref.LoadOp, vector.LoadOp, PrefetchOp)
-"""The ops on memory that do not write it."""
+"""Ops on memory that do not write."""
 LOAD = 2
 """Shuffles that take as long as a load, which begins anywhere and reads two lines."""
 LONG_VECTOR = 64
@@ -79,7 +79,7 @@ class Pressure:
         return self.place[op] if op is not None else 0
 
     def take(self, first: Operation, last: Sequence[Operation], count: int) -> bool:
-        """Keep so many vectors from one op to the last of others, if there are registers."""
+        """Keep vectors in registers from an op to the last of others, if there is room."""
         here = range(self.place[first], max(map(self.place.__getitem__, last)) + 1)
         if max(self.counts[k] for k in here) + count + BESIDE > REGISTERS:
             return False
@@ -106,7 +106,7 @@ class Row:
 
     @property
     def roots(self) -> list[vector.ShuffleOp]:
-        """The shuffles that something else uses."""
+        """Shuffles that other ops use."""
         return [op for op in self.shuffles if not self._is_inside(op.result)]
 
     def _is_inside(self, value: SSAValue) -> bool:
@@ -171,7 +171,7 @@ def _part(elements: Sequence[int], starts: Sequence[int]) -> range:
 
 
 def share_rows(block: Block) -> None:
-    """Load rows of vectors once for all that is shuffled out of them, where it pays."""
+    """Load rows of vectors once for all shuffles of them, where it pays."""
     rows = list(rows_of(block))
     inside: set[Operation] = {load.op for row in rows for load in row.loads}
     inside |= {op for row in rows for op in row.shuffles.keys() - set(row.roots)}
@@ -216,7 +216,7 @@ def _place(index: SSAValue) -> tuple[SSAValue | None, int]:
 
 
 def _that_meet(loads: Sequence[Load]) -> Iterator[list[Load]]:
-    """Vectors between which nothing lies that none of them has, in the order of their ops."""
+    """Groups of vectors that overlap or meet, in the order of their ops."""
     order = {load.op: k for k, load in enumerate(loads)}
     together: list[Load] = []
     end = 0

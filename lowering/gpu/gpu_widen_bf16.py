@@ -36,7 +36,7 @@ EXACT = (
     *(arith.NegfOp, math.AbsFOp, math.CopySignOp),
     *(arith.MinimumfOp, arith.MaximumfOp, arith.MinnumfOp, arith.MaxnumfOp),
 )
-"""Ops that make numbers of bf16 of such numbers, in f32 too."""
+"""Ops from numbers of bf16 to numbers of bf16, which can be in f32 too."""
 
 
 def is_bf16(t: Attribute) -> bool:
@@ -89,7 +89,7 @@ class Widening:
             value.name_hint = hint
 
     def extend(self, value: SSAValue) -> SSAValue:
-        """A value of bf16 in f32, made once, where it is defined."""
+        """A value of bf16 in f32, made once, after its definition."""
         if value not in self.extended:
             self.extended[value] = _extended(value)
         return self.extended[value]

@@ -217,7 +217,7 @@ class MathPolynomialApproximationPass(ModulePass):
     """Functions that are computed by polynomials with vectors of 16 halves, too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite every such op."""
+        """Rewrite the ops of every kernel."""
         for old in ops_of(op, *FUNCTIONS):
             t = old.results[0].type
             element = t.element_type if isinstance(t, VectorType) else t

@@ -106,7 +106,7 @@ def _emit_extremum(name: str, fast: str) -> Emitter:
 
 
 def _decides(name: str, value: SSAValue) -> bool:
-    """Whether a value is a number that may be taken in the place of all that equal it."""
+    """Whether a value is a number that may replace all numbers that equal it."""
     if isinstance(value.owner, vector.BroadcastOp):
         value = value.owner.source
     owner = value.owner

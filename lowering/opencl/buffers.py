@@ -64,7 +64,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A memref: a pointer, and where in it the elements lie."""
+    """A memref: a pointer, and the places of the elements."""
 
     base: str
     space: str

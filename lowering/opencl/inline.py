@@ -84,7 +84,7 @@ class Inlining:
 
     def __init__(self, function: Operation) -> None:
         self.ops = ops_in(function)
-        """The function and all in it."""
+        """The function and its ops."""
         self._order = {op: i for i, op in enumerate(self.ops)}
         self._counts = self._count(self._writing())
         """Numbers of writes, loads and barriers in an op's block up to the op."""
@@ -100,7 +100,7 @@ class Inlining:
                     self._inlined.add(op)
 
     def _writing(self) -> set[Operation]:
-        """The ops that write, or in which something does."""
+        """Ops that write, or hold ops that do."""
         writing: set[Operation] = set()
         # What is inside an op comes before it.
         for op in reversed(self.ops):

@@ -33,7 +33,7 @@ def _print_nothing(p: FunctionPrinter, op: Operation) -> None:
 
 
 def _print_id(function: str) -> Callable[[FunctionPrinter, Operation], None]:
-    """A work-item function: unsigned in C, so it goes into a variable of the index type."""
+    """Print a work-item function: unsigned in C, so it goes into a variable of the index type."""
 
     def emit(p: FunctionPrinter, op: Operation) -> None:
         assert isinstance(
@@ -62,7 +62,7 @@ def _print_barrier(p: FunctionPrinter, op: Operation) -> None:
 
 
 def _print_alloca(p: FunctionPrinter, op: Operation) -> None:
-    """Private memory lives where it is allocated; local memory has been declared already."""
+    """Print private memory at its allocation; local memory has been declared already."""
     assert isinstance(op, memref.AllocaOp | memref.AllocOp)
     space = space_of(p, op.memref.type, PRIVATE)
     if space == GLOBAL:
@@ -93,7 +93,7 @@ def _print_return(p: FunctionPrinter, op: Operation) -> None:
 
 
 def _print_add_extended(p: FunctionPrinter, op: Operation) -> None:
-    """The sum is less than a summand where it wrapped round."""
+    """Print a sum and its carry: the sum is less than a summand where it wrapped round."""
     assert isinstance(op, arith.AddUIExtendedOp)
     a, b = p.expr(op.lhs), p.expr(op.rhs)
     type = p.ctype(op.lhs.type)

@@ -149,7 +149,7 @@ class Expr(NamedTuple):
     text: str
     precedence: int = PRIMARY
     reads: frozenset[str] = frozenset()
-    """The variables that it reads."""
+    """Variables that the expression reads."""
     value: int | float | bool | None = None
     """Value of a literal."""
     typed: str | None = None
@@ -246,7 +246,7 @@ def negation(e: Expr) -> Expr:
 
 
 def ternary(condition: Expr, a: Expr, b: Expr) -> Expr:
-    """``condition ? a : b``."""
+    """Conditional ``condition ? a : b``."""
     text = f"{condition.at(LOR)} ? {a.at(LOR)} : {b.at(TERNARY)}"
     return Expr(text, TERNARY, reads(condition, a, b))
 

@@ -36,7 +36,7 @@ ARITHMETIC = frozenset(
 )
 """Other ops that may be calls of functions."""
 FEW = 4
-"""A loop of no more iterations may be unrolled all the same."""
+"""Most iterations of loops that may be unrolled all the same."""
 
 
 class GpuKeepLoopsPass(ModulePass):

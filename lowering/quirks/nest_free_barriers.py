@@ -60,7 +60,7 @@ def _free(branch: IfOp) -> None:
 
 @dataclass(frozen=True)
 class _Arm:
-    """An arm of a branch, and when it is taken."""
+    """An arm of a branch with its condition."""
 
     scope: NestScope
     condition: Condition

@@ -23,12 +23,12 @@ from threading import Thread
 from typing import IO, Any
 
 PATIENCE = 10
-"""The number of limits that a child may take where others keep it from a processor."""
+"""Number of time limits that a child may take where other processes keep the processors busy."""
 MARK = "tiledialect: "
 """Prefix of the lines in which a child names trials, and at last the result; drivers write lines of
 their own."""
 POCL_CACHE = "POCL_CACHE_DIR"
-"""Names the folder in which PoCL keeps kernels: broken ones must not stay."""
+"""Variable of the folder in which PoCL keeps kernels: broken ones must not stay."""
 CHECKS = "OCLGRIND_"
 """Prefix of the variables by which the simulator looks for faults of users' programs."""
 LOG_LINES, WORDS = 50, 100
@@ -44,9 +44,9 @@ class Report:
     reason: str
     """Reason of a failure; empty if there is none."""
     tried: str = ""
-    """The thing that it tried when it ended, or was ended; empty if it found the reason itself."""
+    """Name of the trial in which the child ended; empty if the child found the reason itself."""
     passing: bool = False
-    """Whether time or memory was short, so that it may come out otherwise another time."""
+    """Whether time or memory was short, so that another trial may succeed."""
     said: dict[str, Any] = field(default_factory=dict[str, Any])
     """Whole result of the child."""
 
@@ -68,11 +68,11 @@ class Child:
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether the user ended it."""
+        """Whether the user ended the child."""
         return self.process.returncode == -signal.SIGINT
 
     def ask(self, job: Any) -> None:
-        """Give it something to do; a child that has ended takes nothing, and its report says so."""
+        """Send a job to the child; a child that has ended takes none, and its report shows that."""
         assert self.process.stdin is not None
         with suppress(OSError):
             self.process.stdin.write(json.dumps(job) + "\n")

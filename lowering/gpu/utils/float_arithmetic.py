@@ -81,7 +81,7 @@ class FloatArithmetic:
         return self.emit(arith.BitcastOp(value, self.type))
 
     def with_sign_of(self, sign: SSAValue, size: SSAValue) -> SSAValue:
-        """Floats of 32 bits that are not negative, with the signs of others."""
+        """Floats of 32 bits that are not negative, with the signs of other floats."""
         bits = self.bits(sign)
         alone = self.emit(arith.AndIOp(bits, self.constant(-(2**31), bits.type)))
         return self.from_bits(self.emit(arith.OrIOp(alone, self.bits(size))))

@@ -113,7 +113,7 @@ def _not_numbers(name: str, dtype: np.dtype[Any]) -> TileError:
 
 
 def _foreign(name: str, value: object) -> Array | None:
-    """The array behind another library's; None if it is no array."""
+    """Array of another library's object; None if the object is no array."""
     readers: list[Callable[[], Array]] = []
     if hasattr(value, "__dlpack__"):
         readers.append(lambda: from_dlpack(value))

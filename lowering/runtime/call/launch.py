@@ -37,7 +37,7 @@ class KernelTime:
     kernel: str
     seconds: float
     nbytes: int
-    """The sizes of the buffers that it takes, together."""
+    """Bytes of the buffers of the kernel, together."""
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
 
@@ -215,11 +215,11 @@ class Executable:
 
     @cached_property
     def on_host(self) -> HostRun:
-        """Gives the outputs, when they are there, for contiguous arrays of the plan's types."""
+        """Function from contiguous arrays of the plan's types to the outputs; waits for them."""
         return self.host_run(lambda *outputs: list(outputs))
 
     def host_run(self, kind: Callable[..., Any] | None) -> HostRun:
-        """The same that gives ``kind`` of the outputs; the only output where that is None."""
+        """Function that runs on arrays and gives ``kind`` of the outputs; None: the only output."""
         if self.by_pointers and len(self.launches) <= FEW:
             return generated_call(self, kind)
 
@@ -230,7 +230,7 @@ class Executable:
         return run
 
     def profile(self, arrays: Sequence[Array], repeat: int = 1) -> tuple[list[Array], Profile]:
-        """The same, ``repeat`` times, with the median times of the launches.
+        """Run on arrays ``repeat`` times, with the median times of the launches.
 
         The state's queue must have profiling enabled.
         """
@@ -257,7 +257,7 @@ class Executable:
         return KernelTime(launch.kernel, seconds, nbytes, launch.global_size, launch.local_size)
 
     def aside(self) -> Executable:
-        """The same with memory and kernels of its own, on the same queue.
+        """Copy of this with memory and kernels of its own, on the same queue.
 
         A signal's handler, or a finalizer, may call a function in the midst of another call of
         its thread, which no lock can keep out.

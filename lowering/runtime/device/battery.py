@@ -44,7 +44,7 @@ KERNEL = "try_device"
 ELEMENTS = 48
 """The elements of an array: whole vectors of every length."""
 LOCAL_SIZE = 16
-"""The work-items of a group where each computes one element; with vectors it is one."""
+"""Work-items of a group where each computes one element; with vectors 1."""
 
 EVERY_LENGTH = (1, *VECTOR_LENGTHS)
 FEW_LENGTHS = (1, 8)

@@ -383,7 +383,7 @@ def queue_for(device: Device, profiling: bool = False) -> cl.CommandQueue:
 EXECUTES_IN_CALLER = "cl_intel_exec_by_local_thread"
 """Extension of devices whose queues can run their commands in the thread that enqueues them."""
 IN_CALLER = 1 << 31
-"""The property of such queues."""
+"""Property of queues whose commands run in the thread that enqueues them."""
 
 
 @caches.DEVICES
@@ -433,9 +433,9 @@ SPEC_KEYS = (
     "fp16",
     "compute_capability",
 )
-"""The fields of a device that its description in the IR has, under the same names."""
+"""Fields of a device in its description in the IR, by the same names."""
 IF_KNOWN = ("local_mem_unit", "sub_group_sizes")
-"""Fields that it has if they are not 0 or empty."""
+"""Fields of the description only if they are not 0 or empty."""
 
 
 def target_spec(device: Device, *, measured: bool = True) -> TargetDeviceSpecAttr:

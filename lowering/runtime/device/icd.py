@@ -180,7 +180,7 @@ def _oclgrind() -> list[str]:
 
 
 def _loads(library: str) -> bool:
-    """Load ``library`` for others to link with; can it be loaded?"""
+    """Load ``library`` for others to link with; whether that succeeds."""
     try:
         ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
     except OSError:

@@ -79,7 +79,7 @@ __kernel void copy_through(__global const float16 *a, __global float16 *b)
     }
 }
 """
-"""Copies past the caches and through them, of numbers that differ: zeros may be faster to write."""
+"""Kernels that copy past the caches and through them; numbers differ, as zeros may be faster."""
 COPIES = ("copy_through", "copy_past")
 PIECE = 1024
 """The vectors that a work-item copies then."""
@@ -107,7 +107,7 @@ ROUNDS = 5
 MORE = 2
 """Most times as many rounds while other processes disturb them."""
 LONG = 0.3
-"""Seconds after which there are no more of them."""
+"""Seconds after which rounds end."""
 OTHERS = 4
 """Most times as fast that a run would be without other processes."""
 GIVEN = 0.9
@@ -149,7 +149,7 @@ compiled again."""
 TRIES = 5
 """Most measurements of a device, if other processes disturb each."""
 APART = 60.0
-"""Seconds until it is tried again: the same others may be there until then."""
+"""Seconds until a device is measured again: the same processes may disturb until then."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Measurement:
 
 
 def _renewed(name: str, before: Rates, now: Rates) -> float:
-    """A rate that is found now, or that before if it was about the same."""
+    """New rate, or the old one if the two are nearly equal."""
     a, b = getattr(before, name), getattr(now, name)
     return a if a and 1 / NEAR < b / a < NEAR else b
 
@@ -221,7 +221,7 @@ def kept(device: Device) -> Rates | None:
 
 
 def found(device: Device) -> Measurement | None:
-    """The same, and how it was measured."""
+    """Kept measurement of a device."""
     try:
         known = json.loads(disk.read(_path(device)) or b"null")
         values = {f.name: float(known["rates"][f.name]) for f in fields(Rates)}
@@ -339,13 +339,13 @@ class _Runs:
     units: int = 0
     """Units of this machine's processor that this process may use for the work; 0: none."""
     is_copy: bool = False
-    """Whether it moves memory, which the units have in common."""
+    """Whether the run moves memory, which the units have in common."""
     elapsed: list[float] = field(default_factory=list[float])
     given: list[float] = field(default_factory=list[float])
     """The seconds that the units gave to this process."""
 
     def once_more(self) -> None:
-        """Run it, and note the time."""
+        """Run once, and note the time."""
         start, before = time.perf_counter(), time.process_time()
         self.run()
         self.elapsed.append(time.perf_counter() - start)
@@ -375,7 +375,7 @@ class _Runs:
 
 
 def _take_turns(runs: Sequence[_Runs], rounds: int) -> float:
-    """Time all of them so many times, each spread over all of the time; which share did they have?
+    """Time all runs in rounds, spread over all of the time; the share that they had.
 
     Then there are more rounds, until so many in a row had nearly all, or it takes too long.
     """

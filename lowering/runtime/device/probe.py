@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from tiledialect.lowering.runtime.device.devices import Device
 
 TIME_LIMIT = 30.0
-"""The seconds that a device may take for a part of it, if it has a processor."""
+"""Seconds that a device may take for a part of the battery, if it has a processor."""
 FIRST = "the first kernel"
 DRIVERS = ("CL_CONFIG_", "POCL_")
 """Prefixes of variables that drivers read, about compilation and about the device."""
 FILES = (child.POCL_CACHE,)
-"""The variables among them that only say where files are."""
+"""Variables among them that only name folders."""
 COMMAND = "from tiledialect.lowering.runtime.device.probe import main; main()"
 
 SOURCES = (
@@ -148,7 +148,7 @@ def _processor() -> str:
 
 
 def _tried(device: Device) -> str | None:
-    """Why a device cannot be used, empty if it can; None if no process can be started."""
+    """Reason why a device cannot be used, empty if it can; None if no process can be started."""
     with ExitStack() as stack:
         process = child.start(COMMAND, (device.id, ""), stack)
         if process is None:

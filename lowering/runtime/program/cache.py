@@ -73,7 +73,7 @@ class Binary:
     """The code that a device's compiler made of some kernels of a plan."""
 
     names: Mapping[str, str]
-    """The names in it of the kernels of the plan."""
+    """Names in the binary by the plan's names of kernels."""
     code: bytes
 
 

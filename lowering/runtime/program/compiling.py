@@ -77,7 +77,7 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
 
 
 def explained(program: Program, types: Types, device: Device) -> str:
-    """Why a program has the kernels and schedules that it has on a device."""
+    """Explanation of a program's kernels and schedules on a device."""
     names = [p.name for p in pipeline(LOCAL_SIZE)]
     first = names.index(TileWinogradPass.name)
     module = lowered(program, types, device, names[first - 1])

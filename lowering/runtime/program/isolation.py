@@ -59,7 +59,7 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer about them."""
+    """Answer of a trial of kernels."""
 
     reason: str
     """Why they cannot be used; empty if they can."""
@@ -175,7 +175,7 @@ def _worker() -> _Worker | None:
 
 @atexit.register
 def _close(which: _Worker | None = None) -> None:
-    """End the process, if it is there and the one that is meant."""
+    """End a worker, if it is still the present one."""
     with _lock:
         for worker in list(_workers):
             if which in (None, worker):

@@ -108,7 +108,7 @@ def _fits(plan: Plan, parameter: str, arg: int | Scalar) -> bool:
 
 
 def _starts(plan: Plan, number: int, parameters: Sequence[str], after: Sequence[Any]) -> bool:
-    """Whether a kernel is told, by the argument after it, where a buffer begins."""
+    """Whether the argument after a buffer is its offset."""
     slot = number - plan.first_slot
     offset = plan.slots[slot].offset if slot >= 0 else 0
     pointer = POINTER.search(parameters[0])

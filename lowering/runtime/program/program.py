@@ -31,7 +31,7 @@ class Built:
 
     program: cl.Program
     name: str
-    """The kernel's name there: of another plan it may have another one."""
+    """Name of the kernel in the built program, which may be of another plan."""
     code: bytes
     """The binary that can be kept; empty if none can."""
 
@@ -63,7 +63,7 @@ class Program:
 
     @cached_property
     def is_lowered(self) -> bool:
-        """Whether it launches kernels that are there already."""
+        """Whether the program launches kernels of its module."""
         return is_lowered(find_function(self.module, self.name))
 
     @cached_property

@@ -81,7 +81,7 @@ class Specialization:
         else:
             self.plan, self.binaries = stored
         self.is_kept = stored is not None
-        """Whether it is on disk."""
+        """Whether the plan is on disk."""
 
     def executable(self, state: QueueState, on_host: bool) -> Executable:
         """The plan ready to run on a queue of the device."""
@@ -135,7 +135,7 @@ class Specialization:
     def _build(
         self, state: QueueState, text: str, kernels: Sequence[str]
     ) -> tuple[cl.Program, bytes]:
-        """Build kernels; the built ones, and the binaries to keep."""
+        """Build kernels; the result is the programs and the binaries to keep."""
         own, device = self.device, state.queue.device
         try:
             with progress(f"{own.id} builds the kernels of {self.name}"):
