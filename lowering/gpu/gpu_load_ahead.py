@@ -77,11 +77,11 @@ class Step:
         loading = _needed(factors, work)
         # Copies go where the step before has read, all of which is done at the barrier.
         is_last = any(isinstance(x, CommitOp) for x in after)
-        if not is_last or any(map(_has_two_ways, after)):
+        if not is_last or any(map(_stores_at_edges, after)):
             return None
-        if not all(map(_may_move, work)) or not _only_counts(loading, block):
+        if not all(map(_may_move, work)) or not _depends_on_counters(loading, block):
             return None
-        if _take(work, own) or _take(after, later):
+        if _use_results(work, own) or _use_results(after, later):
             return None
         return Step(loop, ops[:2], work, first, later, after, factors, loading)
 
@@ -132,18 +132,18 @@ def _may_move(op: Operation) -> bool:
     return isinstance(op, LOADS) or (not op.regions and is_side_effect_free(op))
 
 
-def _take(ops: Sequence[Operation], instructions: Sequence[InstructionOp]) -> bool:
+def _use_results(ops: Sequence[Operation], instructions: Sequence[InstructionOp]) -> bool:
     """Whether ops need results of instructions that will come after them."""
     totals = {v for x in instructions for v in x.totals}
     return any(not totals.isdisjoint(x.operands) for op in ops for x in ops_in(op))
 
 
-def _has_two_ways(op: Operation) -> bool:
+def _stores_at_edges(op: Operation) -> bool:
     """Whether stores replace the copies at edges: few registers are left then."""
     return any(x.false_region.blocks for x in ops_of(op, scf.IfOp))
 
 
-def _only_counts(ops: Sequence[Operation], block: Block) -> bool:
+def _depends_on_counters(ops: Sequence[Operation], block: Block) -> bool:
     """Whether ops depend on counters of copies alone: a step after the last one may do them."""
     used = {v for op in ops for v in op.operands if v.owner is block}
     return block.args[0] not in used and all(isinstance(v.type, IndexType) for v in used)

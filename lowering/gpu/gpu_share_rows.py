@@ -35,7 +35,7 @@ BESIDE = 2
 """Registers for the result of a shuffle, and for a factor."""
 
 
-class Memory(NamedTuple):
+class LoadBase(NamedTuple):
     """Array and indices that vectors are loaded from, but for a number of elements."""
 
     memory: SSAValue
@@ -44,15 +44,15 @@ class Memory(NamedTuple):
     type: VectorType
 
 
-class Load(NamedTuple):
-    """A vector of a row."""
+class GroupLoad(NamedTuple):
+    """A load of a group."""
 
     op: vector.LoadOp
     first: int
     """Elements between the base and the begin of the vector."""
 
 
-class Pressure:
+class RegisterPressure:
     """Number of live vectors at each op of a block, without the vectors of rows."""
 
     def __init__(self, ops: Sequence[Operation], without: Collection[Operation]):
@@ -89,11 +89,11 @@ class Pressure:
 
 
 @dataclass
-class Row:
+class LoadGroup:
     """Vectors that overlap or meet, and the shuffles of these alone."""
 
-    where: Memory
-    loads: list[Load]
+    where: LoadBase
+    loads: list[GroupLoad]
     shuffles: dict[vector.ShuffleOp, list[int]] = field(
         default_factory=dict[vector.ShuffleOp, list[int]]
     )
@@ -112,7 +112,7 @@ class Row:
     def _is_inside(self, value: SSAValue) -> bool:
         return all(use.operation in self.shuffles for use in value.uses)
 
-    def share(self, registers: Pressure) -> None:
+    def merge(self, registers: RegisterPressure) -> None:
         """Load a row of vectors for all shuffles, if that takes less, and there is room for it."""
         roots, lanes = self.roots, self.lanes
         elements = [e for op in roots for e in self.shuffles[op]]
@@ -170,31 +170,31 @@ def _part(elements: Sequence[int], starts: Sequence[int]) -> range:
     return range(min(numbers), max(numbers) + 1)
 
 
-def share_rows(block: Block) -> None:
+def merge_loads(block: Block) -> None:
     """Load rows of vectors once for all shuffles of them, where it pays."""
-    rows = list(rows_of(block))
-    inside: set[Operation] = {load.op for row in rows for load in row.loads}
-    inside |= {op for row in rows for op in row.shuffles.keys() - set(row.roots)}
-    registers = Pressure(list(block.ops), inside)
-    for row in rows:
-        row.share(registers)
+    groups = list(load_groups(block))
+    inside: set[Operation] = {load.op for group in groups for load in group.loads}
+    inside |= {op for group in groups for op in group.shuffles.keys() - set(group.roots)}
+    registers = RegisterPressure(list(block.ops), inside)
+    for group in groups:
+        group.merge(registers)
 
 
-def rows_of(block: Block) -> Iterator[Row]:
-    """The rows of vectors that a block loads from memory that it does not write."""
+def load_groups(block: Block) -> Iterator[LoadGroup]:
+    """Groups of vectors that a block loads from memory that it does not write."""
     ops = list(block.ops)
     others = (x for x in ops_in(block) if not isinstance(x, READS))
     written = {v for x in others for v in x.operands if isinstance(v.type, MemRefType)}
-    found: dict[Memory, list[Load]] = {}
+    found: dict[LoadBase, list[GroupLoad]] = {}
     for op in ops:
         if isinstance(op, vector.LoadOp) and op.base not in written and len(op.indices) == 1:
             base, first = _place(op.indices[0])
             t = op.result.type
             if _size(op) >= LONG_VECTOR:
-                found.setdefault(Memory(op.base, base, t), []).append(Load(op, first))
-    rows = [Row(where, row) for where, loads in found.items() for row in _that_meet(loads)]
-    _find_shuffles(ops, rows)
-    return (row for row in rows if row.shuffles)
+                found.setdefault(LoadBase(op.base, base, t), []).append(GroupLoad(op, first))
+    groups = [LoadGroup(base, own) for base, loads in found.items() for own in _adjacent(loads)]
+    _find_shuffles(ops, groups)
+    return (group for group in groups if group.shuffles)
 
 
 def _size(load: vector.LoadOp) -> int:
@@ -215,10 +215,10 @@ def _place(index: SSAValue) -> tuple[SSAValue | None, int]:
     return index, 0
 
 
-def _that_meet(loads: Sequence[Load]) -> Iterator[list[Load]]:
+def _adjacent(loads: Sequence[GroupLoad]) -> Iterator[list[GroupLoad]]:
     """Groups of vectors that overlap or meet, in the order of their ops."""
     order = {load.op: k for k, load in enumerate(loads)}
-    together: list[Load] = []
+    together: list[GroupLoad] = []
     end = 0
     for load in sorted(loads, key=lambda x: x.first):
         if together and load.first > end:
@@ -230,20 +230,20 @@ def _that_meet(loads: Sequence[Load]) -> Iterator[list[Load]]:
         yield sorted(together, key=lambda x: order[x.op])
 
 
-def _find_shuffles(ops: Sequence[Operation], rows: Sequence[Row]) -> None:
-    """Note with each row the shuffles of its vectors alone."""
-    held: dict[SSAValue, tuple[Row, list[int]]] = {}
-    for row in rows:
-        for load in row.loads:
-            held[load.op.result] = row, [*range(load.first, load.first + row.lanes)]
+def _find_shuffles(ops: Sequence[Operation], groups: Sequence[LoadGroup]) -> None:
+    """Note with each group the shuffles of its vectors alone."""
+    held: dict[SSAValue, tuple[LoadGroup, list[int]]] = {}
+    for group in groups:
+        for load in group.loads:
+            held[load.op.result] = group, [*range(load.first, load.first + group.lanes)]
     for op in ops:
         if isinstance(op, vector.ShuffleOp) and op.v1 in held and op.v2 in held:
-            (row, first), (other, second) = held[op.v1], held[op.v2]
+            (group, first), (other, second) = held[op.v1], held[op.v2]
             mask = op.mask.get_values()
-            if row is other and min(mask) >= 0:
+            if group is other and min(mask) >= 0:
                 elements = [(first + second)[lane] for lane in mask]
-                row.shuffles[op] = elements
-                held[op.result] = row, elements
+                group.shuffles[op] = elements
+                held[op.result] = group, elements
 
 
 class GpuShareRowsPass(ModulePass):
@@ -259,14 +259,14 @@ class GpuShareRowsPass(ModulePass):
     name = "gpu-share-rows"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Share the rows of all blocks of kernels."""
+        """Merge the loads of all blocks of kernels."""
         if is_gpu(op):
             return
         for function in [x for x in ops_in(op) if isinstance(x, gpu.FuncOp)]:
             blocks = {x.parent for x in ops_in(function) if isinstance(x, vector.ShuffleOp)}
             for block in [b for b in _blocks(function) if b in blocks]:
                 if not any(isinstance(x, gpu.BarrierOp) for x in block.ops):
-                    share_rows(block)
+                    merge_loads(block)
 
 
 def _blocks(op: Operation) -> Iterator[Block]:

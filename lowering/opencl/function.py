@@ -85,14 +85,14 @@ def message(op: Operation, place: str, reason: str) -> str:
 
 
 @dataclass(frozen=True)
-class Access:
+class ArgumentAccess:
     """Access of a function to the memory of an argument."""
 
     reads: bool = False
     writes: bool = False
 
-    def __or__(self, other: Access) -> Access:
-        return Access(self.reads or other.reads, self.writes or other.writes)
+    def __or__(self, other: ArgumentAccess) -> ArgumentAccess:
+        return ArgumentAccess(self.reads or other.reads, self.writes or other.writes)
 
 
 def _is_stored(use: Use) -> bool:
@@ -100,26 +100,26 @@ def _is_stored(use: Use) -> bool:
     return isinstance(use.operation, vector.StoreOp) and use.index == 0
 
 
-BOTH = Access(reads=True, writes=True)
-ACCESSES: dict[type[Operation], tuple[int, Access]] = {
-    memref.LoadOp: (0, Access(reads=True)),
-    vector.LoadOp: (0, Access(reads=True)),
-    memref.StoreOp: (1, Access(writes=True)),
-    vector.StoreOp: (1, Access(writes=True)),
+BOTH = ArgumentAccess(reads=True, writes=True)
+ACCESSES: dict[type[Operation], tuple[int, ArgumentAccess]] = {
+    memref.LoadOp: (0, ArgumentAccess(reads=True)),
+    vector.LoadOp: (0, ArgumentAccess(reads=True)),
+    memref.StoreOp: (1, ArgumentAccess(writes=True)),
+    vector.StoreOp: (1, ArgumentAccess(writes=True)),
     memref.AtomicRMWOp: (1, BOTH),
-    FragmentOp: (0, Access(reads=True)),
-    CopyOp: (0, Access(reads=True)),
-    PrefetchOp: (0, Access()),
-    LoadOp: (0, Access(reads=True)),
-    StoreOp: (1, Access(writes=True)),
-    memref.DimOp: (0, Access()),
-    memref.RankOp: (0, Access()),
+    FragmentOp: (0, ArgumentAccess(reads=True)),
+    CopyOp: (0, ArgumentAccess(reads=True)),
+    PrefetchOp: (0, ArgumentAccess()),
+    LoadOp: (0, ArgumentAccess(reads=True)),
+    StoreOp: (1, ArgumentAccess(writes=True)),
+    memref.DimOp: (0, ArgumentAccess()),
+    memref.RankOp: (0, ArgumentAccess()),
 }
 
 
-def access(value: SSAValue, functions: dict[str, Function]) -> Access:
+def access(value: SSAValue, functions: dict[str, Function]) -> ArgumentAccess:
     """Accesses to the memory of a memref, through views and calls too."""
-    result = Access()
+    result = ArgumentAccess()
     for use in value.uses:
         op = use.operation
         if type(op) in VIEWS:

@@ -54,9 +54,9 @@ class GpuKeepLoopsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the loops of every kernel."""
         loops = ops_of(op, scf.ForOp)
-        outer, private = _around(loops), _around(_uses_of_private(op))
+        outer, private = _ancestors_of(loops), _ancestors_of(_uses_of_private(op))
         long = [loop for loop in loops if not _is_short(loop)]
-        holds_long = {*long, *_around(long)}
+        holds_long = {*long, *_ancestors_of(long)}
         for loop in loops:
             if loop not in outer:
                 _mark_innermost(loop)
@@ -64,7 +64,7 @@ class GpuKeepLoopsPass(ModulePass):
                 loop.attributes[KEEP_LOOP] = UnitAttr()
 
 
-def _around(ops: Iterable[Operation]) -> set[Operation]:
+def _ancestors_of(ops: Iterable[Operation]) -> set[Operation]:
     """Ancestors of ops."""
     found: set[Operation] = set()
     for op in ops:
@@ -76,12 +76,12 @@ def _around(ops: Iterable[Operation]) -> set[Operation]:
 def _mark_innermost(loop: scf.ForOp) -> None:
     """Mark a loop without others in it."""
     inside = ops_in(loop.body.block)
-    is_last_apart = any(_tells_last(x, loop) for x in inside)
-    if is_last_apart or any(map(_calls, inside)):
+    tests_last = any(_tests_last(x, loop) for x in inside)
+    if tests_last or any(map(_may_call, inside)):
         loop.attributes[KEEP_SCALARS] = UnitAttr()
     has_branches = any(type(x) is scf.IfOp for x in inside)
     is_kept = has_branches or _writes_rows(inside)
-    if is_kept and not is_last_apart and not _is_short(loop):
+    if is_kept and not tests_last and not _is_short(loop):
         loop.attributes[KEEP_LOOP] = UnitAttr()
 
 
@@ -113,13 +113,13 @@ def _uses_of_private(module: ModuleOp) -> set[Operation]:
     return found
 
 
-def _calls(op: Operation) -> bool:
+def _may_call(op: Operation) -> bool:
     """Whether an op may be a call of a function on scalars."""
     is_function = type(op) in ARITHMETIC or op.name.startswith(FUNCTIONS)
     return is_function and not isinstance(op.results[0].type, VectorType)
 
 
-def _tells_last(op: Operation, loop: scf.ForOp) -> bool:
+def _tests_last(op: Operation, loop: scf.ForOp) -> bool:
     """Whether an op tests whether an iteration of a loop is before the last one."""
     if type(op) is not arith.CmpiOp or op.lhs is not loop.body.block.args[0]:
         return False

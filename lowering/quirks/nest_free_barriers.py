@@ -39,21 +39,21 @@ class NestFreeBarriersPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the branches of every kernel, inner ones first."""
         for branch in [x for x in op.walk(region_first=True) if isinstance(x, IfOp)]:
-            if _waits(branch):
-                _free(branch)
+            if _has_barrier(branch):
+                _split(branch)
 
 
-def _waits(op: Operation) -> bool:
+def _has_barrier(op: Operation) -> bool:
     return any(isinstance(x, gpu.BarrierOp) for x in op.walk())
 
 
-def _free(branch: IfOp) -> None:
+def _split(branch: IfOp) -> None:
     """Put branches without barriers, and the barriers, in the place of a branch."""
     scope = NestScope()
     condition = scope.condition(branch)
-    arms = [_Arm(scope, condition).apart(branch.then.block)]
+    arms = [_Arm(scope, condition).split(branch.then.block)]
     if branch.otherwise is not None:
-        arms.append(_Arm(scope, negate(condition)).apart(branch.otherwise.block))
+        arms.append(_Arm(scope, negate(condition)).split(branch.otherwise.block))
     Rewriter.insert_op([op for arm in arms for op in arm], InsertPoint.before(branch))
     Rewriter.erase_op(branch)
 
@@ -65,19 +65,19 @@ class _Arm:
     scope: NestScope
     condition: Condition
 
-    def apart(self, block: Block) -> list[Operation]:
+    def split(self, block: Block) -> list[Operation]:
         """The ops of a block, which is left empty, with the condition around each part."""
         done: list[Operation] = []
         part: list[Operation] = []
         while (op := block.first_op) is not None:
             op.detach()
-            waits = _waits(op)
+            waits = _has_barrier(op)
             if waits:
                 done += self._guarded(part)
                 part = []
                 assert isinstance(op, ForOp | gpu.BarrierOp)
             if waits and isinstance(op, ForOp):
-                op.block.add_ops(self.apart(op.block))
+                op.block.add_ops(self.split(op.block))
             is_free = isinstance(op, FREE) and not any(v.owner in part for v in op.operands)
             (done if waits or is_free else part).append(op)
         return done + self._guarded(part)
@@ -92,9 +92,9 @@ class _Arm:
             for value in op.results:
                 users = [x for x in _users(value) if block not in _blocks_around(x)]
                 if users and isinstance(value.type, IndexType):
-                    _repeat(op, users)
+                    _recompute(op, users)
                 elif users:
-                    buffers.append(_hand_over(value, users))
+                    buffers.append(_keep_in_memory(value, users))
         return [*buffers, IfOp(self.scope.values, self.condition, block)]
 
 
@@ -110,7 +110,7 @@ def _blocks_around(op: Operation) -> list[Block]:
     return [x.parent for x in (op, *ancestors(op)) if x.parent is not None]
 
 
-def _repeat(op: Operation, users: Sequence[Operation]) -> None:
+def _recompute(op: Operation, users: Sequence[Operation]) -> None:
     """Compute an index again where it is used, as there is no memory of indices."""
     for user in users:
         again = op.clone()
@@ -118,7 +118,7 @@ def _repeat(op: Operation, users: Sequence[Operation]) -> None:
         op.results[0].replace_uses_with_if(again.results[0], partial(_is_by, user))
 
 
-def _hand_over(value: SSAValue, users: Sequence[Operation]) -> BufferOp:
+def _keep_in_memory(value: SSAValue, users: Sequence[Operation]) -> BufferOp:
     """Keep a value for its users in private memory."""
     lanes = lanes_of(value)
     t = value.type.element_type if isinstance(value.type, VectorType) else value.type

@@ -108,11 +108,11 @@ HALVES = """#if __clang_major__ >= 15
 {}#elif defined(__F16C__)
 {}#endif
 """
-APART_HALVES = """{inline} float{lanes} half_load{lanes}(const {space} half *p)
+UNALIGNED_HALVES = """{inline} float{lanes} half_load{lanes}(const {space} half *p)
 {{ ushort{lanes} b = vload{lanes}(0, (const {space} ushort *)p);
     return vload_half{lanes}(0, (half *)&b); }}
 """
-APART_STORES = """{inline} void half_store{lanes}({type}{lanes} v, {space} half *p)
+UNALIGNED_STORES = """{inline} void half_store{lanes}({type}{lanes} v, {space} half *p)
 {{ ushort{lanes} b; vstore_half{lanes}_rte(v, 0, (half *)&b);
     vstore{lanes}(b, 0, ({space} ushort *)p); }}
 """
@@ -190,7 +190,7 @@ def _pocl() -> str:
     accesses = "".join(MACROS.format(lanes=lanes) for lanes in LANES)
     doubles += DOUBLE.format(_conversions("double"))
     floats += "".join(map(_conversions, TYPES))
-    short = SHORT_ABSOLUTE + _own() + HALVES.format(_apart_halves(), _pocl_halves())
+    short = SHORT_ABSOLUTE + _clang_functions() + HALVES.format(_unaligned_halves(), _pocl_halves())
     return floats + doubles + accesses + short + DOUBLE.format(trigonometry(INLINE, VECTOR_LENGTHS))
 
 
@@ -203,7 +203,7 @@ def _oclgrind() -> str:
     return DOUBLE.format(functions + "".join(ROUND_FIRST.format(store=name) for name in names))
 
 
-def _own() -> str:
+def _clang_functions() -> str:
     """Clang's own functions for OpenCL's."""
     return SHORT.format("".join(OWN.format(name=name, own=own) for name, own in CLANG.items()))
 
@@ -235,10 +235,10 @@ def _pocl_halves() -> str:
     return functions + one + _half_macros("vload_half", "vstore_half") + aligned
 
 
-def _apart_halves() -> str:
+def _unaligned_halves() -> str:
     """Halves at any address, by PoCL's conversions of halves at addresses of vectors."""
-    functions = _for_spaces(APART_HALVES) + _for_spaces(APART_STORES, type="float")
-    functions += DOUBLE.format(_for_spaces(APART_STORES, type="double"))
+    functions = _for_spaces(UNALIGNED_HALVES) + _for_spaces(UNALIGNED_STORES, type="float")
+    functions += DOUBLE.format(_for_spaces(UNALIGNED_STORES, type="double"))
     return functions + _half_macros("vload_half", "vstore_half")
 
 
@@ -254,7 +254,7 @@ def _for_spaces(text: str, lanes: Sequence[int | str] = LANES, **names: str) -> 
 
 
 TEXTS: dict[str, Callable[[], str]] = {
-    "clang": _own,
+    "clang": _clang_functions,
     "pocl": _pocl,
     "whole-halves": _nvidia,
     "bf16": _bf16,

@@ -80,7 +80,7 @@ HostRun = Callable[[Sequence[Array]], Any]
 """Gives the outputs for NumPy arrays."""
 FEW = 64
 """The launches of a plan up to which its calls are generated, which takes 60 us for each."""
-Step = Callable[[Sequence[Memory], Sequence[cl.Event] | None], cl.Event]
+Enqueue = Callable[[Sequence[Memory], Sequence[cl.Event] | None], cl.Event]
 """Function that enqueues a step after events, given the arguments that differ by call."""
 
 
@@ -132,7 +132,7 @@ class Executable:
         return [*map(self.kernel_of, self.launches)]
 
     @cached_property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[Enqueue]:
         """Functions that enqueue the steps."""
         kernels = iter(self.kernels)
         return [
@@ -149,7 +149,7 @@ class Executable:
                 kernel.set_arg(position, arg.number)
         return kernel
 
-    def _launching(self, launch: Launch, kernel: cl.Kernel) -> Step:
+    def _launching(self, launch: Launch, kernel: cl.Kernel) -> Enqueue:
         """Function that enqueues a kernel."""
         queue, global_size, local_size = self.state.queue, launch.global_size, launch.local_size
         varying = self.varying(launch)
@@ -169,7 +169,7 @@ class Executable:
         args = enumerate(launch.args)
         return [(at, arg) for at, arg in args if isinstance(arg, int) and arg < self.fixed]
 
-    def _copying(self, copy: Copy) -> Step:
+    def _copying(self, copy: Copy) -> Enqueue:
         queue, source, target = self.state.queue, copy.source, copy.target
         from_ = copy.source_offset + self.offsets.get(source, 0)
         to = copy.target_offset + self.offsets.get(target, 0)

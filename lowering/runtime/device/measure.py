@@ -299,7 +299,7 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
         _Runs(launcher("arithmetic", items, group), shared),
         _Runs(launcher("nothing", group * device.compute_units, group, LAUNCHES)),
     )
-    share = _take_turns(runs, rounds)
+    share = _run_interleaved(runs, rounds)
     rates = _rates_of(runs, nbytes, 2 * STEPS * CHAINS * width * items)
     if is_cpu:
         rates = replace(rates, kept=float(_in_caches(queue, program, buffers, nbytes, rounds)))
@@ -374,7 +374,7 @@ class _Runs:
         return min(1.0, sum(self.given[-count:]) / most) if most else 1.0
 
 
-def _take_turns(runs: Sequence[_Runs], rounds: int) -> float:
+def _run_interleaved(runs: Sequence[_Runs], rounds: int) -> float:
     """Time all runs in rounds, spread over all of the time; the share that they had.
 
     Then there are more rounds, until so many in a row had nearly all, or it takes too long.

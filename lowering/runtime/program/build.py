@@ -72,13 +72,13 @@ def _built(program: cl.Program, device: cl.Device, options: Sequence[str]) -> cl
             _ = program.int_ptr
             return program.build([*options], devices=[device])
         except cl.Error as error:
-            raise TileError(essentials(str(error))) from None
+            raise TileError(error_lines(str(error))) from None
 
 
 LOG_LINES = 12
 
 
-def essentials(log: str) -> str:
+def error_lines(log: str) -> str:
     """Lines of a build log with the errors."""
     lines = [line.rstrip() for line in log.splitlines() if line.strip()]
     errors = [k for k, line in enumerate(lines) if "error" in line.lower()]

@@ -111,7 +111,7 @@ def test_disturbed_runs_are_repeated(
     monkeypatch.setattr(measure, "time", clock)
     monkeypatch.setattr(measure, "LONG", 99.0)
     timed = measure._Runs(clock.run, units=2)
-    assert measure._take_turns([timed], rounds=3) == pytest.approx(share)
+    assert measure._run_interleaved([timed], rounds=3) == pytest.approx(share)
     assert clock.runs == runs and timed.least == pytest.approx(seconds)
 
 
@@ -119,7 +119,7 @@ def test_disturbed_runs_take_no_longer_than_they_may(monkeypatch: pytest.MonkeyP
     clock = Clock(0.5)
     monkeypatch.setattr(measure, "time", clock)
     monkeypatch.setattr(measure, "LONG", 7.0)
-    assert measure._take_turns([measure._Runs(clock.run, units=2)], rounds=3) == 0.5
+    assert measure._run_interleaved([measure._Runs(clock.run, units=2)], rounds=3) == 0.5
     assert clock.runs == 5
 
 

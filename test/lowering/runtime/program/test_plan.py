@@ -36,7 +36,7 @@ from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.call.launch import check_sizes, format_bytes
 from tiledialect.lowering.runtime.device.devices import choose, opencl_device, queue_for
 from tiledialect.lowering.runtime.device.queue_state import state_of
-from tiledialect.lowering.runtime.program.build import build_program, essentials
+from tiledialect.lowering.runtime.program.build import build_program, error_lines
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.specialization import check_double
@@ -324,8 +324,8 @@ def test_a_program_that_the_device_refuses(device: td.Device):
 
 def test_the_essentials_of_a_build_log():
     log = "clBuildProgram failed: error\nwarning: x\nfoo.cl:3: error: bad\n  here\n" + "more\n" * 30
-    assert essentials(log).splitlines()[:2] == ["foo.cl:3: error: bad", "  here"]
-    assert len(essentials(log).splitlines()) == 12
+    assert error_lines(log).splitlines()[:2] == ["foo.cl:3: error: bad", "  here"]
+    assert len(error_lines(log).splitlines()) == 12
 
 
 def test_sizes_for_people():
