@@ -26,12 +26,12 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.interpreters.nest import Launch, check_steps
 from tiledialect.ir.host_functions import declaration, kernel_of
+from tiledialect.ir.host_memory import root
 from tiledialect.ir.names import to_hint
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import argument_names, find_function, kernels_of
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
-from tiledialect.lowering.host.host_memory import root
 from tiledialect.lowering.host.shape_binding import bind_shapes
 from tiledialect.lowering.nest_to_gpu.nest_to_gpu import NEST_OPS
 from tiledialect.lowering.opencl.function import access

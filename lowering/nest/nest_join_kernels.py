@@ -24,9 +24,9 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.index.integer import Expr
+from tiledialect.ir.host_memory import ALIASES, root
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
-from tiledialect.lowering.host.host_memory import ALIASES, root
 from tiledialect.lowering.nest.utils.builder import LOCAL
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of
 from tiledialect.schedule.cost.device import Device, Kind, described, device_of

@@ -11,9 +11,9 @@ from xdsl.passes import ModulePass
 from tiledialect.dialects.discardable import NONTEMPORAL
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.simplify import is_multiple
+from tiledialect.ir.host_memory import ALIASES, root
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
-from tiledialect.lowering.host.host_memory import ALIASES, root
 from tiledialect.lowering.nest.utils.access_strides import loops_around, moved_by, times
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes

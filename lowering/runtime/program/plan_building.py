@@ -32,9 +32,9 @@ from tiledialect.ir.host_functions import (
     kernel_of,
     reach,
 )
+from tiledialect.ir.host_memory import ALIASES, nbytes, root
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.host.buffer_offsets import parts_of
-from tiledialect.lowering.host.host_memory import ALIASES, nbytes, root
 from tiledialect.lowering.opencl.function import Function, access
 from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Step, Tensor

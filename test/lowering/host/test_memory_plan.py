@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 import tiledialect as td
+from tiledialect.ir.host_memory import nbytes, root
 from tiledialect.ir.mlir_text import parse_mlir
-from tiledialect.lowering.host.host_memory import nbytes, root
 from tiledialect.lowering.host.memory_plan import Lifetime, largest_alive, plan_memory
 from tiledialect.lowering.runtime.device.queue_state import state_of
 

@@ -1,4 +1,4 @@
-"""What undoes the index maps of scatters."""
+"""Inverses of the index maps of scatters."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_is_no_permutation(expr):
 
 @lift.fun
 def pairs_swapped(x: lift.array(24)):
-    """What is scattered is read again where it is needed: one kernel, no memory of its own."""
+    """Reads of scattered elements are inlined: one kernel, no memory of its own."""
     swapped = x >> lift.scatter(lambda i: i + 1 - 2 * (i % 2))
     turned = swapped >> lift.scatter(lambda i: 5 * i % 24)
     return turned >> lift.slide(3, 1) >> lift.map(lift.reduce(lift.add, 0.0))

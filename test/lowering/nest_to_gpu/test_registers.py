@@ -19,7 +19,7 @@ Lane = tuple[SSAValue, int] | None
 
 
 class Lanes:
-    """What the lanes of values are that are read."""
+    """Lanes of the values that are read."""
 
     def __init__(self, values: list[SSAValue]):
         self.known: dict[SSAValue, list[Lane]] = {

@@ -107,7 +107,7 @@ func.func @twice(%X: tensor<4x8xf32>) -> tensor<4xf32> {
   func.return %O : tensor<4xf32>
 }
 
-// The last vector of a row goes back over one element: the sum leaves it out, the maximum does not mind. Kept
+// The last vector of a row is shifted inwards by one element: the sum leaves it out, the maximum does not mind. Kept
 // values have a place of their own.
 // CHECK-LABEL: void gone_back_0_
 // CHECK:           float4 x_3 = vload4(0, x + v + 8);
@@ -158,7 +158,7 @@ func.func @slid(%X: tensor<8x514xf32>) -> tensor<8x514xf32> {
   func.return %O : tensor<8x514xf32>
 }
 
-// Of rows that are written out together the last ones go back over others, without a test for each.
+// The last of unrolled rows are shifted inwards, without a test for each.
 // CHECK-LABEL: void rows_0_
 // CHECK:       for (int d0 = 0; d0 < 2; ++d0) {
 // CHECK-NEXT:      int [[V:.*]] = {{.*}} + d0 * 12 + min({{.*}} - d0 * 2 + 9, 0) * 6;
@@ -208,7 +208,7 @@ func.func @short_rows(%X: tensor<8x4xf32>) -> tensor<8x4xf32> {
   func.return %O : tensor<8x4xf32>
 }
 
-// Of columns that vectors do not fill the last step goes back, over what is summed once more.
+// Where vectors do not fill columns, the last step is shifted inwards: columns are summed once more.
 // CHECK-LABEL: void columns_0_
 // CHECK:           for (int i = 0; i < 9; ++i) {
 // CHECK-NEXT:          int [[A:.*]] = i * 15;

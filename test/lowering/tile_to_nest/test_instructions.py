@@ -214,7 +214,7 @@ def test_rows_are_copied_and_loaded_together(name: str, options: str):
     ],
 )
 def test_copies_at_edges(name: str, shape: tuple[int, int, int]):
-    """What is outside is zeros that are copied too, 16 bytes at a time or as many as rows allow."""
+    """Copies of zeros outside, 16 bytes at a time or as many as rows allow."""
     k, dtype = MMA[name]
     a, b, expected = matrices(*shape, dtype)
     vectors = [np.gcd(rows.shape[1], 8) for rows in (a, b)]
@@ -248,7 +248,7 @@ TURNED = "function product(A[L, M], B[N, L]) -> (C) { C[i, j: M, N] = +(A[k, i] 
 
 @pytest.mark.parametrize(("name", "loads"), list(zip(sorted(MMA), ("km", "km", "k"), strict=True)))
 def test_operands_that_lie_otherwise(name: str, loads: str):
-    """They are loaded by rows too, but for words of 4 bytes that would have to be turned."""
+    """Fragments that are loaded by rows, too, but for words of 4 bytes that would be transposed."""
     k, dtype = MMA[name]
     blocks = BLOCKS.format(name=name, k=k, steps=32 // k).replace("k : 3", "k : 2")
     blocks = blocks.replace("group.y 32*i : 2, group.x 32*j : 2, ", "")

@@ -55,7 +55,7 @@ def lost(source: str) -> list[bool]:
 
 
 def inputs(source: str) -> int:
-    """How many inputs a program has."""
+    """Number of inputs of a program."""
     return source[: source.index("->")].count("[")
 
 
@@ -100,7 +100,7 @@ def test_gradient(device: td.Device) -> None:
 
 @pytest.mark.parametrize("device", td.devices(), ids=str)
 def test_exponentials(device: td.Device) -> None:
-    """Those of differences to a maximum are as near as others, and 0 below normal numbers."""
+    """Exponentials of differences to a maximum are as near as others; 0 below normal numbers."""
     source = f"function (X[R, C]) -> (E, S) {{ {MAXIMUM} E = exp(X - M); {SUM} }}"
     x = -np.linspace(0, 110, 8 * 4096, dtype=np.float32).reshape(8, 4096)
     found, _ = td.compile(source, device=device)(x)

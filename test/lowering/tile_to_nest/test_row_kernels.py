@@ -184,9 +184,9 @@ def test_by_random_schedules(name: str, device: td.Device) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_ends_of_rows(name: str, device: td.Device) -> None:
-    """Vectors that do not fill rows go back; several of them are written out, or rows are.
+    """Vector tails of rows are shifted inwards, with several vectors or rows unrolled.
 
-    Those of long rows begin at multiples of themselves in memory.
+    Vectors of long rows are aligned in memory.
     """
     choose, rng = random.Random(name), np.random.default_rng(3)
     # With 16 lanes Oclgrind reports what is not so, of whole rows too.
@@ -204,7 +204,7 @@ def test_ends_of_rows(name: str, device: td.Device) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_last_rows(name: str, device: td.Device) -> None:
-    """Of rows that are written out together the last ones go back, unless a group has them alone."""
+    """The last of unrolled rows are shifted inwards, unless a group has them alone."""
     choose, rng = random.Random(name), np.random.default_rng(5)
     for together, group, count in ((4, 3, 19), (4, 5, 18), (2, 5, 11), (8, 2, 23), (4, 2, 17)):
         sizes = (count, 9) if "[m, 0" in PROGRAMS[name] else (9, count)

@@ -102,7 +102,7 @@ def test_welford_sums(loops: str, offset: float, device: td.Device) -> None:
     seed=st.integers(0, 99),
 )
 def test_variance(loops: str, device: td.Device, offset: float, first: float, seed: int) -> None:
-    """It is as near as with the mean first, far from 0 and where the first numbers are far off."""
+    """Sums are as near as with the mean first, far from 0 and from the first numbers."""
     x = np.random.default_rng(seed).normal(offset, 1, (8, 101)).astype(np.float32)
     x[:4, : 1 + seed % 9] += first
     function = VARIANCES.setdefault((loops, str(device)), build(VARIANCE, loops, device, x))
@@ -130,7 +130,7 @@ def test_short_rows(columns: int, device: td.Device) -> None:
 
 @pytest.mark.parametrize("source", NOT_LINEAR.values(), ids=NOT_LINEAR)
 def test_other_sums(source: str, device: td.Device) -> None:
-    """What is no such sum waits for the mean."""
+    """Sums of other forms wait for the mean."""
     x = np.random.default_rng(5).normal(2, 1, (8, 101)).astype(np.float32)
     source = f"function (X[R, C]) -> (V) {{ {MEAN} {source} V[r: R] = +(Q[r, c]); }}"
     function = build(source, "items", device, x)

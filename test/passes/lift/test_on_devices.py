@@ -82,7 +82,7 @@ WARNED = "is done number by number|is done separately for each number of a vecto
 def test_vectors_stay_vectors_or_say_that_they_do_not(
     steps: str, loops: int | None, device: td.Device
 ):
-    """In a batched product, where maps of vectors are read by reductions or written."""
+    """Batched product, where maps of vectors are read by reductions or written."""
     a, b = (
         np.random.default_rng(0).integers(-4, 5, s).astype("f") for s in ((2, 4, 8), (2, 8, 16))
     )

@@ -109,7 +109,7 @@ def test_contractions(source: str, shapes: Sequence[tuple[int, ...]]):
 @settings(max_examples=25, deadline=None)
 @given(st.booleans().flatmap(contractions))
 def test_random_contractions(made: Contraction):
-    """What is not refused is the same."""
+    """Contractions that are not refused give the same."""
     module, arrays = contraction_module([made])
     try:
         patterns = as_patterns(module)

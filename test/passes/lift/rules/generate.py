@@ -44,7 +44,7 @@ def options(name: str) -> str:
 
 
 def test(name: str) -> Iterator[str]:
-    """What a rule says, what is expected of a program, and the program."""
+    """Text of a rule, checks of a program, and the program."""
     program = Derivation.of(EXAMPLES[name].program(Make(First()), name))
     after = program.apply(RULES[name], **dict(EXAMPLES[name].parameters))
     yield ""

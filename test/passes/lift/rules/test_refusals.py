@@ -139,7 +139,7 @@ REFUSED: list[tuple[str, Any, str, dict[str, Any], str]] = [
 CONDITION = re.compile(
     r"require|NotApplicable|_is_in|_not_in|_has_no|_has_map|_not_kept|_searched|tile_size"
 )
-"""How the functions of rules state conditions."""
+"""State conditions in the functions of rules."""
 
 
 def test_every_condition_is_refused():
