@@ -224,7 +224,7 @@ def cold_and_warm(program: Program, build: bool = True) -> tuple[Times, Times]:
     with tempfile.TemporaryDirectory() as folder:
         # Trying the device is no part of compiling.
         share(Path(folder))
-        # PoCL keeps what it compiles by itself; installed packages have their bytecode.
+        # PoCL has a cache of its own; installed packages have their bytecode.
         settings = {
             "TILE_CACHE_DIR": folder,
             "POCL_CACHE_DIR": os.path.join(folder, "pocl"),

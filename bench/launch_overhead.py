@@ -52,7 +52,7 @@ def by_hand_host(
     context, flags = queue.context, cl.mem_flags
     name, global_size, local_size = launch
     kernel = cl.Kernel(program, name)
-    # Intel's CPU runtime copies what is READ_ONLY, if it is not aligned.
+    # Intel's CPU runtime copies READ_ONLY arrays that are not aligned.
     there = flags.READ_WRITE | flags.USE_HOST_PTR
 
     def in_place() -> Any:

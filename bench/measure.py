@@ -74,7 +74,7 @@ def measure(
                 continue
             off = difference(expected, contestant.to_numpy(contestant.run()))
         except Exception as error:
-            # A peer that cannot do it is no reason to stop.
+            # A peer without support is no reason to stop.
             text = str(error).partition("\n")[0]
             notes.append(f"{peer.name} fails: {type(error).__name__} {text[:60]}")
             continue

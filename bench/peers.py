@@ -72,7 +72,7 @@ def _torch_compile(task: Task, arrays: Sequence[Array], device: td.Device) -> Co
     import torch
     from torch._functorch import config
 
-    # What is computed backward is run again and again.
+    # The backward computation runs again and again.
     config.donated_buffer = False
     torch._dynamo.reset()
     return _torch_contestant(task, arrays, device, torch.compile)

@@ -94,7 +94,7 @@ class ResidualNetwork:
         y = self.relu(self.layer(y, width, width, size, 3))
         y = self.layer(y, width, 4 * width, size, 1)
         if stride > 1 or before != 4 * width:
-            # What is added does not count as a layer, though it is one to the compiler.
+            # The addition does not count as a layer, though it is one to the compiler.
             x = self.layer(x, before, 4 * width, size, 1, stride)
         return self.relu(self.write(f"A{self.layers}", "", f"{x} + {y}"))
 

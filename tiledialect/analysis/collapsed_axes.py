@@ -77,7 +77,7 @@ def collapsible_axes(kernel: KernelOp, least: Callable[[str], int]) -> Collapsed
 def _of_rows(kernel: KernelOp, least: Callable[[str], int]) -> CollapsedAxes | None:
     """The last two axes of a row kernel, or of one of elementwise ops alone."""
     axes = _axes(kernel)
-    # What is yielded as it is given says nothing of axes.
+    # A value that is yielded unchanged determines no axes.
     if len(axes) < 2 or any(v in kernel.block.args for v in kernel.yield_op.values):
         return None
     first, second = [*axes][-2:]
@@ -123,7 +123,7 @@ def _dropped(along: Map, axes: Sequence[str]) -> int | None:
         return UNCOLLAPSIBLE
     aligned = axes[len(axes) - len(along) :]
     if any(a not in (None, b) for a, b in zip(along, aligned, strict=True)):
-        # It has fewer axes than what it is computed from, and all that is computed with it has.
+        # It has fewer axes than its operands, and so have all values computed with it.
         return None
     return len(along) - 1 if len(along) > 1 else None
 
@@ -186,11 +186,11 @@ def _dropped_by(
     for value, along in places:
         moved = [k for k, e in enumerate(along) if not {a, b}.isdisjoint(e.names)]
         k = moved[-1] if moved else None
-        # What is broadcast along both has an axis of size 1 for each, or for the second alone.
+        # A value broadcast along both has an axis of size 1 for each, or for the second alone.
         if k is not None and k > 0:
             sizes, offset = shape(value)[k - 1 : k + 1], along[k - 1] - both[0]
-            # A part of the first axis is one of both, as all of the second is there. What is
-            # broadcast along the first alone would no longer be.
+            # A part of the first axis is one of both, as all of the second is there. A broadcast
+            # along the first alone would no longer be one.
             is_there = sizes == extents or (sizes[0] > 1 and sizes[1] == extents[1])
             is_part = is_there and offset.is_constant and offset.denominator == 1
             is_one = offset == IndexExpr() and sizes == (1, 1)

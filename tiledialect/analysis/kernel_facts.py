@@ -75,7 +75,7 @@ def _facts_around(op: ContractionOp, kernel: KernelOp, device: Device | None) ->
     counted = contraction_facts(kernel.count).operations if kernel.count is not None else 0.0
     inputs = reader.operands(op, found, device)
     if counted and tested_axes(op.space(), ranges_of(op), 0):
-        # What is outside is unequal where it is counted: that has tiles of its own.
+        # Points outside are unequal where they are counted: the count has tiles of its own.
         inputs *= 2
     return Facts(
         kernel.indices,

@@ -84,7 +84,7 @@ def linear_in(op: Operation, before: Reachability) -> ContractionOp | None:
             return None
         if (greatest := maximum_of(factors[0])) is not None:
             return greatest if greatest.result in before else None
-        # It needs something of before, so an op makes it.
+        # It depends on an earlier result, so an op makes it.
         assert isinstance(factors[0].owner, Operation)
         op = factors[0].owner
 

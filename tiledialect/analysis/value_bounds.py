@@ -43,7 +43,7 @@ def magnitude(value: SSAValue, far: int = FAR) -> float:
     rule = RULES.get(type(op)) if isinstance(op, Operation) else None
     if rule is None or not isinstance(op, Operation) or far == 0:
         return most
-    # What else there may be are sizes.
+    # Other operands are sizes.
     tensors = (v for v in op.operands if isinstance(v.type, TensorType | UnrankedTensorType))
     return min(most, rule(op, [magnitude(v, far - 1) for v in tensors]))
 

@@ -145,7 +145,7 @@ def _factors_of(value: SSAValue, before: Reachability) -> list[Deviation | None]
     known = deviation(value, before)
     if known is not None or not before.reaches(value):
         return [known]
-    # It needs something, so an op makes it.
+    # It depends on an earlier result, so an op makes it.
     assert isinstance(value.owner, Operation)
     return _factors(value.owner, before)
 

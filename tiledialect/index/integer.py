@@ -286,7 +286,7 @@ class Expr:
         if not constant:
             return moving
         total = Expr((*moving.terms, ((), constant)))
-        # All sums that differ in their numbers share the rest, and what is known of it.
+        # Sums that differ in their numbers share the other terms, and the answers for them.
         total.__dict__["_moving"] = moving
         return total
 

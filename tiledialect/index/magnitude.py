@@ -35,6 +35,6 @@ def _reach_of_atom(atom: Atom, most: Mapping[str, int]) -> tuple[int, int]:
     if isinstance(atom, Quotient):
         return values[0], below
     if isinstance(atom, Remainder):
-        # It is what a multiple of the divisor is taken from.
+        # A multiple of the divisor is subtracted from it.
         return values[1], max(below, sum(values))
     return max(values), below

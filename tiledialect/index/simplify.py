@@ -76,7 +76,7 @@ def is_multiple(expr: Operand, divisor: Operand, env: Env = NOTHING) -> bool:
     """Whether the expression is known to be a multiple of the divisor."""
     expr = Expr.of(expr)
     if isinstance(divisor, int) and expr.constant:
-        # Of sums that differ in their numbers alone the rest is looked at once.
+        # Sums that differ in their numbers alone share the simplified rest.
         moving = simplify(mod(expr.moving, divisor), env)
         if moving == Expr():
             return expr.constant % divisor == 0

@@ -431,6 +431,6 @@ WIDE = (2, "x4", (SIXTEEN, 8 * HALF), (8 * ADJACENT, EIGHT))
 MMA_F16, MMA_F16_WIDE = _mma_half("f16", *NARROW), _mma_half("f16", *WIDE)
 MMA_BF16, MMA_BF16_WIDE = _mma_half("bf16", *NARROW), _mma_half("bf16", *WIDE)
 
-# That they are right, a test checks once and for all.
+# A test checks these entries once and for all.
 for _entry in (MMA_TF32, MMA_F16, MMA_F16_WIDE, MMA_BF16, MMA_BF16_WIDE):
     _TABLE[_entry.name] = _entry

@@ -68,7 +68,7 @@ def _digits(expr: IndexExpr, offset: int, size: int) -> dict[str, Range] | None:
     radices = (b // a for a, b in pairwise(weights))
     ranges = {n: Range(0, radix) for n, radix in zip(ordered, radices, strict=False)}
     for name, weight in reversed([*zip(ordered, weights, strict=True)]):
-        # Where the top digit has a single value, the next one is the top of what is left.
+        # Where the top digit has a single value, the next one is the top of the rest.
         ranges[name] = Range(-offset // weight, ceil_div(size - offset, weight))
         if ranges[name].extent != 1:
             break

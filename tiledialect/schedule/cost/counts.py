@@ -116,7 +116,7 @@ class Model:
     @property
     def tests(self) -> Shares:
         """The tests that are counted: the indices of each, and the share of values that pass."""
-        # Groups without points leave a GPU's unit to others; cores share out the rest badly.
+        # Groups without points leave a GPU's unit to others; cores balance the rest badly.
         return self.facts.tests if self.is_cpu else self.facts.all_tests
 
     @lazy
@@ -129,7 +129,7 @@ class Model:
         for names, share in self.tests:
             moved = [k for k, level in enumerate(self.levels) if level.index in names]
             place = max(moved, default=-1) + 1
-            # Of few points little is gained, unless what they need is not copied either.
+            # Few skipped points gain little, unless their operands are not copied either.
             counts = share < COMMON or place < tiles
             if counts and all(self.levels[k].role in (Role.GROUP, Role.SERIAL) for k in moved):
                 found.append((place, share))
@@ -220,7 +220,7 @@ class Model:
         tile, vector = tiles[-1], own.stage.vector
         sizes = zip(access.extents(tile.inside), self.pitches(tile, access), strict=True)
         outside = [self.step_in(tile, step) for step in tile.inside if step not in own.inside]
-        # Of the axis along which neighbours lie the pitch is 1.
+        # The pitch is 1 along the axis of neighbours.
         apart = [pitch for extent, pitch in sizes if extent > 1 and pitch > 1]
         return all(place % vector == 0 for place in (*apart, *outside))
 
@@ -257,7 +257,7 @@ class Model:
         if self.is_cpu:
             return ceil(words)
         if self.facts.is_rows and not self.schedule.stages:
-            # What is added up, and half of what is loaded where all is written out.
+            # The sums, and half of the loads where all is unrolled.
             words = self.vector * self.facts.held + self.unrolled * len(self.accesses) / 2
         for copy in self.all_copies:
             if copy.stage.copies > 1 and not copy.stage.asynchronous:
@@ -356,7 +356,7 @@ class Model:
         last = access.tensor.access[-1]
         lowers = {index.name: index.range.lower for index in self.facts.indices}
         begin = int(last.constant) + sum(n * lowers[name] for name, n in moves.items())
-        # What moves it back begins at the other end.
+        # A negative move begins at the other end.
         back = [n * s * (e - 1) for name, s, e in copy.inside if (n := moves.get(name, 0)) < 0]
         return all(n % vector == 0 for n in (*jumps, begin + sum(back), shape[-1]))
 

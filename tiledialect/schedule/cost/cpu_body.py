@@ -273,11 +273,11 @@ class CpuBody(Model):
     def spilled(self) -> float:
         """Number of registers that the body lacks."""
         registers = self.device.registers
-        # What windows have in common is kept from one step to the next.
+        # Elements that windows share are kept from one step to the next.
         carried = sum(map(self._carried, self.accesses))
         if not self.device.has_long_vectors:
             return self._summed_steps * max(0.0, self.held + carried - registers)
-        # Elements need no registers of their own; what is loaded ahead shows once a body.
+        # Elements need no registers of their own; early loads show once a body.
         ahead = max(map(self.loads, self.accesses), default=0) / 4
         needed = self.held + carried - REORDERED if carried else self.vectors + ahead + 1
         if self.device.loads_first and self._columns not in POWERS:

@@ -71,7 +71,7 @@ class CpuCaches(CpuBody):
         near = self.caches[0] // 2 * _used_share(row, run)
         if self.touched[access][self.body - 1 - self.parallel] * size * lines > near:
             return max(1.0, each / run)
-        # What is left of lines that are still there is for the next tile.
+        # The rest of lines that are still cached is for the next tile.
         return self._filled(access, int(near), lines) / LINE / lines
 
     def _parted(self, access: AffineAccess) -> float:
@@ -88,7 +88,7 @@ class CpuCaches(CpuBody):
             return 0.0
         near, lines = self.caches[0] // 2, LINE / run
         touched = self.touched[access][self.body - 1 - self.parallel] * access.tensor.bytes
-        # If they are still there, what is left of lines is for the next tile.
+        # The rest of lines that are still cached is for the next tile.
         return self._filled(access, near, lines) / LINE if touched * lines > near else 0.0
 
     def streamed(self, access: AffineAccess) -> float:
@@ -113,14 +113,14 @@ class CpuCaches(CpuBody):
         cycles = max(
             each * lines / RATES[0],
             self._filled(access, near, lines) / RATES[1],
-            # The second cache keeps what is left of lines for the next tile.
+            # The second cache keeps the rest of lines for the next tile.
             self._fetched(access) / RATES[2],
         )
         if is_packed:
             return cycles
         is_once = self.facts.points <= READ_TWICE * prod(access.tensor.shape)
         if row >= SCATTERED_ROWS or access.elements(self.inner_steps) * size > STREAMS * run:
-            # Of what is read but once neighbours are foreseen, and come along.
+            # Neighbours that are read but once are prefetched, and come along.
             is_in_pieces = row < SCATTERED_ROWS or run < row
             share = min(1.0, AHEAD / run) if is_in_pieces else 0.0
             cycles *= 1 + (SCATTERED - 1) * (share if is_once else 1.0)
@@ -145,7 +145,7 @@ class CpuCaches(CpuBody):
         row = size * abs(access.tensor.strides.get(loop.index, 0))
         run = max(1, access.run(self.inner_steps)) * size
         each = self.touched[access][self.body - self.parallel] * size
-        # What is small was computed just before, and lies in the second cache.
+        # Small operands were computed just before, and are in the second cache.
         is_near = self.facts.moved <= self.caches[1] // 2
         near = int(self.caches[0] // 2 * _used_share(row, run))
         fetched = (

@@ -201,7 +201,7 @@ def _group_flops(m: Model, chunks: float) -> float:
     outputs = m.points if facts.aggregation is None else m.accumulators * m.trips(m.first_reduction)
     per_item = m.points * facts.operations + 2 * loads + 2 * loops + 2 * GROUP_INSTRUCTIONS
     per_item += outputs * (facts.operations_after + 2 * (len(facts.outputs) + len(facts.after)))
-    # A tree joins what items share.
+    # A tree joins the sums that items share.
     per_item += 2 * m.accumulators * JOIN_INSTRUCTIONS * (m.sharing - 1).bit_length()
     flops = per_item * m.items + 2 * chunks * COPY_INSTRUCTIONS
     if m.registers > m.device.registers:
@@ -219,7 +219,7 @@ def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> flo
     wait = waits * latency * WAIT[kind]
     alone = max(own, wait) if ahead else own + wait
     seen = 0.0 if ahead else SEEN * wait
-    # What is not fetched ahead overwrites what is read: a barrier before, and one after.
+    # A tile not fetched ahead overwrites one that is read: a barrier before, and one after.
     barriers = waits * latency * BARRIER[kind] * (1 if ahead else 2)
     rounds, last = divmod(groups, resident)
     return sum(

@@ -250,7 +250,7 @@ class Facts:
 
     @lazy
     def _hash(self) -> int:
-        # What is known of facts is found by them, for each schedule that is weighed.
+        # Caches have facts as keys, for each schedule that is estimated.
         return hash(tuple(getattr(self, f.name) for f in fields(self)))
 
     @lazy

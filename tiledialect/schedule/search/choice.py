@@ -115,7 +115,7 @@ def _best_beside(facts: Facts, device: Device, neighbours: Neighbours) -> Candid
         kept = next(iter(_by_seconds(fits, facts)), None)
         before = best(old, device)
         if kept is not None and before is not None:
-            # How far from what the device could do at best, for either.
+            # Distances from the lower bound of the device, for either.
             share = kept.estimate.seconds / least_seconds(facts, device)
             own = before.estimate.seconds / least_seconds(old, device)
             if share <= min(GOOD, NO_WORSE * own):
@@ -145,7 +145,7 @@ def _kept(facts: Facts, schedule: Schedule, device: Device) -> Candidate | None:
 def _estimated_below(model: Model, below: float) -> Estimate | None:
     """Estimate of a schedule, if the device has room for it and it takes fewer seconds."""
     if isinstance(model, CpuModel):
-        # That it takes longer is found sooner.
+        # A lower bound is found sooner.
         estimate = cpu_cost_below(model, below)
         return None if estimate is None or exceeded(model) else estimate
     if exceeded(model):

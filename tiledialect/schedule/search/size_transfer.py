@@ -130,7 +130,7 @@ class Neighbours:
             return sum(extent != old[name] for name, extent in facts.extents.items())
 
         known = self.searched.get(without_sizes(facts), [])
-        # Of those that are equally near the last one.
+        # The last one among equally near ones.
         for old, schedule in sorted(known, key=distance):
             if found := list(dict.fromkeys(stretches(schedule, old, facts))):
                 return old, found

@@ -95,7 +95,7 @@ def product_of(facts: Facts) -> Product | None:
     """
     if not facts.is_product or facts.is_rows or len(facts.inputs) != 2:
         return None
-    # Of a part of the sum, where it ends is said again.
+    # A part of the sum has an additional test of its end.
     if any(facts.extents.get(c.expr.variable or "") != c.bound.constant for c in facts.constraints):
         return None
     if len(facts.reduced_indices) != 1 or any(index.range.lower for index in facts.indices):
@@ -156,7 +156,7 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
     block = min(BLOCKS, key=lambda b: _steps(blocks[b], b, device))
     if TIMES * blocks[block] < device.compute_units:
         return None
-    # What is read after the sum, too, is read as it is.
+    # Reads after the sum are in place, too.
     after = {t.number for t in facts.after}
     factors = (p.first, p.second)
     pads = {t.number: _pad(t, facts.points) for t in factors if t.number not in after}
@@ -229,7 +229,7 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Split
     if not split:
         return None
     parts, block = min(split, key=split.__getitem__)
-    # Their sum is a kernel, and what partial results of f32 begin as, where factors are shorter.
+    # Their sum is a kernel, and so are their initial values of f32, where factors are shorter.
     launches = 1 if {t.type for t in facts.inputs} == {"f32"} else 2
     found = SplitSum(p.k, parts, split[parts, block] + launches * device.launch * 1e-6)
     return found if found.seconds < SPLIT_GAIN * whole else None
@@ -284,7 +284,7 @@ def _schedule(
         LoopLevel(p.k, 1, depth, Role.UNROLL),
         pair[-1],
     )
-    # What is both factors has one stage, of both.
+    # An operand that is both factors has one stage, of both.
     factors = {t.number: t for t in sorted((p.second, p.first), key=_number)}
     stages = [_stage(way, p, _padded(t, pads.get(n, 0))) for n, t in factors.items()]
     copies = [

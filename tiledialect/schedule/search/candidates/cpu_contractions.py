@@ -94,7 +94,7 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     found = ((r, tile) for r in roles(facts, device) for tile in _tiles(facts, r, device))
     for r, tile in fastest(MOST_TILES, found, seconds):
         builder = Builder(facts, r, tile)
-        # Of different numbers of groups many are the same.
+        # Different numbers of groups often give the same schedule.
         for shape in dict.fromkeys(_blocks(facts, r, tile, builder.counts, device)):
             yield builder.schedule(shape)
 
@@ -130,7 +130,7 @@ def _is_read_once(facts: Facts, device: Device) -> bool:
     along = {name for name, stride in largest.strides.items() if abs(stride) == 1}
     is_short = any(extents[name] < SHORTEST for name in outputs[:1])
     if is_short and _is_window(facts) and facts.points > READ_TWICE * elements:
-        # Rows of small pictures, or of few channels, are too short for vectors of windows.
+        # Rows of small images, or of few channels, are too short for vectors of windows.
         return False
     if along.isdisjoint(long):
         is_used_by_several = facts.is_product and not largest.names.issuperset(outputs)
@@ -179,7 +179,7 @@ def roles(facts: Facts, device: Device) -> Iterator[Roles]:
         least = filled[first]
         others = [n for n in others if filled[n] > least or (are_apart and filled[n] == least)]
         others.sort(key=lambda name: (-filled[name], -extents[name]))
-        # Between steps along the axis of a residue class lie only the elements of other classes.
+        # Steps along the axis of a residue class enclose only elements of other classes.
         near = {n for e in output.access or () if first in e.names for n in e.names}
         for n in (*others[:OTHERS], *(name for name in others[OTHERS:] if name in near)):
             yield from _roles(facts, outputs, n, width)
@@ -197,7 +197,7 @@ def _are_better_across(facts: Facts, name: str, device: Device) -> bool:
     for t in facts.inputs:
         results = prod(facts.extents[n] for n in facts.output_indices if n not in t.names)
         is_apart = t.shape and abs(t.affine_access.moves[-1].get(name, 0)) >= SPREAD
-        # What serves one result alone would be turned for nothing.
+        # An operand of one result alone gains nothing by transposition.
         if is_apart and results > 1:
             windows = facts.points / results / prod(t.shape)
             if not far or windows >= SEVERAL:
@@ -216,7 +216,7 @@ def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator
     rows = [name for name in outputs if name != n]
     walked = next((t for t in facts.inputs if n not in t.names), facts.inputs[0])
     reduced = [name for name in facts.reduced_indices if extents[name] > 1]
-    # What is left is summed over as it lies in memory.
+    # The other indices are summed over in the order of memory.
     reduced.sort(key=lambda name: -abs(walked.strides.get(name, 0)))
     lanes = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extents[n]] or [2]
     divides = next((k for k in lanes if extents[n] % k == 0), 0)
@@ -226,7 +226,7 @@ def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator
     apart = [name for name in rows if all(name in t.names for t in vectors)]
     order = (*(name for name in rows if name not in apart), *apart)
     yield Roles(n, order, tuple(reduced), tuple(lanes))
-    # Of residue classes each has few taps: loops leave out the others, but not what is written out.
+    # Each residue class has few taps: loops skip the others, but unrolled taps are not skipped.
     tested = set[str]().union(*(names for names, _ in facts.tests))
     taps_first = tuple(sorted(reduced, key=lambda name: name not in tested))
     if taps_first != tuple(reduced):
@@ -364,7 +364,7 @@ def _blocks(
     """Blocks of tiles of a work-group: from few large groups to many small ones."""
     whole = counts[r.n]
     for groups in _group_counts(facts, r, device):
-        # Where there are few rows, groups share out the columns.
+        # Where there are few rows, groups share the columns.
         rows = prod(counts.values()) // whole
         for columns in sorted({1, whole, max(1, whole * rows // max(rows, groups))}):
             several = (_serial(r, counts, columns, groups, even=even) for even in (False, True))
@@ -449,7 +449,7 @@ def _serial(
         most = max(1, left // groups)
         count = counts[name]
         size = min(count, most)
-        # Of equal size, where that costs little.
+        # Equal sizes, where they cost little.
         size = ceil_div(count, ceil_div(count, size))
         if even and count <= FEW_TILES:
             size = max(k for k in range(1, size + 1) if count % k == 0)

@@ -89,7 +89,7 @@ def _schedule(facts: Facts, shape: Shape) -> Schedule:
     grid: list[tuple[str, int, int]] = []
     serial: list[LoopLevel] = []
     for name in outputs:
-        # The outermost index that has enough values gives the groups; what is inside are loops.
+        # The outermost index that has enough values gives the groups; inner ones are loops.
         size = even_share(counts[name], counts[name] // groups) if groups > 1 else counts[name]
         groups = ceil_div(groups, ceil_div(counts[name], size))
         step = shape.tile.get(name, 1)

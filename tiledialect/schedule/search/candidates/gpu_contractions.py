@@ -129,7 +129,7 @@ def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
             (False, True) if lonely else (False,),
         )
         if shape.items <= device.max_work_group_size
-        # What is stored apart needs registers for its places.
+        # Separate sums need registers for their places.
         and not (r.is_turned and r.taps and prod(shape.tile) > MOST_APART)
     ]
     of_classes = [

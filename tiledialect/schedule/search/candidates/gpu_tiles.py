@@ -77,7 +77,7 @@ class Builder:
         blocks += [(name, reach, ceil_div(extents[name], reach)) for name, reach in tiled if name]
         parts = [LoopLevel(r.k, s.chunk // s.shared, s.shared, Role.LOCAL, "x")]
         items = [*parts, *b, *_by_role(m, Role.LOCAL), *_by_role(n, Role.LOCAL)]
-        # Those of whole sub-groups are outside.
+        # The items of whole sub-groups are outside.
         warp = {name: x * t for name, x, t in zip((r.m, r.n), s.lanes, s.tile, strict=True)}
         items.sort(key=lambda level: level.stride < warp.get(level.index, level.stride))
         body = [*inner, *_by_role(m, Role.UNROLL), *_by_role(n, Role.UNROLL)]
@@ -111,7 +111,7 @@ class Builder:
         taps = [LoopLevel(name, 1, extents[name], Role.UNROLL) for name in r.taps]
         inner = [*steps, *taps] if s.taps_inside else steps
         around = [] if s.taps_inside else [_serial(tap) for tap in taps]
-        # What does not fit the instruction cache stays a loop, the outermost first.
+        # A body larger than the instruction cache stays a loop, the outermost first.
         for k, level in enumerate(inner):
             if body * prod(x.extent for x in inner[k:]) > s.unrolled:
                 inner[k] = _serial(level)
@@ -151,7 +151,7 @@ class Builder:
         )
         order = (*(k for k in range(rank) if k != axis), axis)
         if self.shape.has_classes and along not in tensor.names:
-            # What all items read for a step of the sum lies together.
+            # The reads of all items in a step of the sum are adjacent.
             order = tuple(
                 sorted(range(rank), key=lambda k: r.k not in tensor.affine_access.moves[k])
             )
@@ -161,7 +161,7 @@ class Builder:
             local=True,
             at=at,
             copies=self.shape.copies,
-            # Of turned roles the neighbours in memory are along the sum or taps, and stored apart.
+            # With turned roles neighbours in memory are along the sum or taps, and stored apart.
             pad=0 if is_plain or not (self.shape.fours or r.is_turned) else 4,
             order=() if is_plain else order,
             vector=4,

@@ -173,7 +173,7 @@ def columns_on_cpu(
             loops.add(first, count, Role.UNROLL)
             loops.serial(summed)
             if whole:
-                # All of a row is read after its beginning, and what follows comes along with it.
+                # All of a row is read after its beginning, and the next elements come with it.
                 loops.serial([first])
             work = length * loops.reach[first]
             loops.work(rows, max(1, work_of_group(facts, device) // work))

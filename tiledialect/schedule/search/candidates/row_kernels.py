@@ -137,7 +137,7 @@ def _windows(
     is_gpu, apart = device.is_gpu, source.strides.get(rows[0], 0)
     widest = lanes(device, [source], extents[rows[0]])
     if apart > max(1, ACCESS // source.bytes if is_gpu else widest // 2):
-        # What lies between two accesses is no longer near when it is accessed.
+        # Elements between two accesses are evicted before they are accessed.
         return
     widest = 1 if is_gpu and apart > 1 else widest
     most = room(device, ITEMS // 2) if is_gpu else device.whole_vectors
@@ -190,7 +190,7 @@ def _rows_on_gpu(
         count = _in_a_step(loops.rest(first))
         loops.add(first, count, Role.UNROLL)
         steps, words = loops.rest(first), width * (facts.held + count * len(facts.inputs))
-        # What is added up has registers, and what a step adds, or all where loops are written out.
+        # Sums have registers, and so have the operands of a step, or all of unrolled loops.
         if words > device.registers_unit // items - OTHER_REGISTERS:
             continue
         if steps > MOST_UNROLLED or count * width * steps <= room(device, items):
