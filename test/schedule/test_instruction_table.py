@@ -215,6 +215,6 @@ def test_an_entry_that_contradicts_itself_is_refused(entry: Instruction, reason:
 
 def test_what_is_not_there_is_named_with_what_is():
     with pytest.raises(
-        ScheduleError, match=r"no instruction wmma; there is .*mma_m16n8k16_f16, mma"
+        ScheduleError, match=r"no instruction wmma; known are .*mma_m16n8k16_f16, mma"
     ):
         find("wmma")

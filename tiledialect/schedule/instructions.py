@@ -162,7 +162,9 @@ def register(instruction: Instruction) -> Instruction:
 def find(name: str) -> Instruction:
     """The instruction of this name."""
     if name not in _TABLE:
-        raise ScheduleError(f"there is no instruction {name}; there is {', '.join(sorted(_TABLE))}")
+        raise ScheduleError(
+            f"there is no instruction {name}; known are {', '.join(sorted(_TABLE))}"
+        )
     return _TABLE[name]
 
 
@@ -214,7 +216,7 @@ def check(entry: Instruction) -> None:
 def _check_exchange(entry: Instruction, exchange: Exchange) -> None:
     result = entry.result
     if result.packed > 1:
-        raise ScheduleError(f"instruction {entry.name} exchanges what shares registers")
+        raise ScheduleError(f"instruction {entry.name} exchanges elements that share registers")
     for lane, element in product(range(entry.lanes), range(result.count)):
         values = {"lane": lane, "element": element}
         place = tuple(e.evaluate(values) for e in exchange.place)

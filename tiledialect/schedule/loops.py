@@ -231,7 +231,7 @@ def check(
     _check_order(indices, schedule.levels)
     _check_sub_groups(indices, schedule)
     if schedule.one_pass and schedule.stages:
-        raise ScheduleError("what is staged is kept for more than one_pass over it")
+        raise ScheduleError("one_pass allows no stages: staged values are for several passes")
     for stage in schedule.stages:
         if not 0 <= stage.operand < len(ranks):
             raise ScheduleError(f"there is no input {stage.operand} to stage")
@@ -247,14 +247,14 @@ def _check_levels(indices: Sequence[LoopIndex], levels: Sequence[LoopLevel]) -> 
     for level in levels:
         if level.index not in names:
             raise ScheduleError(
-                f"the schedule has a loop over {level.index}, which is no index here: there is "
-                f"{', '.join(index.name for index in indices) or 'none'}"
+                f"the schedule has a loop over {level.index}, which is no index of the kernel; its "
+                f"indices are: {', '.join(index.name for index in indices) or 'none'}"
             )
     copies = prod(x.extent for x in levels if x.role in UNROLLED)
     if copies > MOST_UNROLLED:
         raise ScheduleError(
-            f"the loops that are written out (unroll, vector) have {copies} steps together; "
-            f"at most {MOST_UNROLLED} can be"
+            f"the unrolled loops (unroll, vector) have {copies} steps together; the limit is "
+            f"{MOST_UNROLLED}"
         )
     for index in indices:
         reach = 1
@@ -267,7 +267,7 @@ def _check_levels(indices: Sequence[LoopIndex], levels: Sequence[LoopLevel]) -> 
             reach *= level.extent
         if reach > MOST_REACHED:
             raise ScheduleError(
-                f"the loops over {index.name} reach {reach} values; at most {MOST_REACHED} can be"
+                f"the loops over {index.name} reach {reach} values; the limit is {MOST_REACHED}"
             )
         if reach < index.range.extent:
             raise ScheduleError(
@@ -298,9 +298,9 @@ def _check_sub_groups(indices: Sequence[LoopIndex], schedule: Schedule) -> None:
     if not size:
         return
     if size < 2 or size & (size - 1):
-        raise ScheduleError(f"sub-groups have a power of two of work-items, not {size}")
+        raise ScheduleError(f"sub_groups must be a power of two from 2 on, got {size}")
     if items % size:
-        raise ScheduleError(f"the {items} work-items along x are no sub-groups of {size}")
+        raise ScheduleError(f"sub_groups {size} must divide the {items} work-items along x")
     summed = {index.name for index in indices if not index.is_output}
     if sub_group_share(schedule, summed) == 1:
         raise ScheduleError(
@@ -395,8 +395,7 @@ def _check_stage(stage: Stage, text: str, schedule: Schedule, rank: int) -> None
     if stage.at is not None and stage.at not in [(x.index, x.stride) for x in inside]:
         there = ", ".join(x.step for x in inside) or "none"
         raise ScheduleError(
-            f"the stage '{text}' names a loop that is not there inside a work-item: "
-            f"there is {there}"
+            f"the stage '{text}' must be at a loop inside a work-item; these are: {there}"
         )
     if stage.order and sorted(stage.order) != list(range(rank)):
         raise ScheduleError(f"the stage '{text}' must order the axes 0 to {rank - 1}")
@@ -413,7 +412,7 @@ def _check_stage(stage: Stage, text: str, schedule: Schedule, rank: int) -> None
 
 
 def _check_inside(stage: Stage, text: str, schedule: Schedule) -> None:
-    """Refuse tiles that would be copied from where not all of them is, or not yet."""
+    """Refuse tiles that would be copied from an incomplete or later tile."""
     place = place_of(stage, schedule.levels)
     for outer in schedule.stages:
         if outer is stage or outer.operand != stage.operand:
@@ -425,7 +424,7 @@ def _check_inside(stage: Stage, text: str, schedule: Schedule) -> None:
                 "registers"
             )
         if stage.local and outer.local and outer_place == place:
-            raise ScheduleError(f"the stage '{text}' has another one at its place")
+            raise ScheduleError(f"the stage '{text}' is at the place of another one")
         if stage.copies > 1 and outer_place < place:
             raise ScheduleError(
                 f"the stage '{text}' cannot be fetched ahead: it is copied from a tile"

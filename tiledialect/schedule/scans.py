@@ -76,7 +76,7 @@ def _check_order(own: list[LoopLevel]) -> None:
     for level in own:
         if level.role is Role.SERIAL and any(x.stride > level.stride for x in inside):
             raise ScheduleError(
-                f"in a scan, the loop {level} must be outside what is written out, "
+                f"in a scan, the loop {level} must be outside the unrolled loops "
                 "and outside the work-items"
             )
 

@@ -480,7 +480,7 @@ tile.yield %a : tensor<4xf32>
 
 // -----
 
-// CHECK: error: the loops over d0 reach 8000000000000000000 values; at most 4611686018427387904 can be
+// CHECK: error: the loops over d0 reach 8000000000000000000 values; the limit is 4611686018427387904
 %A = "test.op"() : () -> (tensor<8xf32>)
 %C = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<8xf32> schedule <serial 8*d0 : 1000000000000000000, vector d0 : 8> {
   %c = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>
@@ -507,7 +507,7 @@ tile.yield %a : tensor<4xf32>
 
 // -----
 
-// CHECK: error: the schedule has a loop over d1, which is no index here
+// CHECK: error: the schedule has a loop over d1, which is no index of the kernel
 %A = "test.op"() : () -> (tensor<8xf32>)
 %C = tile.kernel(%a = %A : tensor<8xf32>) -> tensor<8xf32> schedule <serial d0 : 8, serial d1 : 2> {
   %c = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>

@@ -86,7 +86,7 @@ func.func @order(%X: tensor<64xf32>) -> tensor<64xf32> {
 
 // -----
 
-// CHECK: in a scan, the loop serial d0 : 8 must be outside what is written out, and outside the work-items
+// CHECK: in a scan, the loop serial d0 : 8 must be outside the unrolled loops and outside the work-items
 func.func @serial(%X: tensor<64xf32>) -> tensor<64xf32> {
   %R = tile.kernel(%x = %X : tensor<64xf32>) -> tensor<64xf32> schedule <local.x 8*d0 : 8, serial d0 : 8> {
     %a = tile.scan add %x axis 0 : (tensor<64xf32>) -> tensor<64xf32>

@@ -48,7 +48,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the schedule has a loop over n, which is no index here
+// CHECK: the schedule has a loop over n, which is no index of the kernel
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4, serial n : 2> {
@@ -108,7 +108,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'a local at 2*k' names a loop that is not there inside a work-item: there is
+// CHECK: the stage 'a local at 2*k' must be at a loop inside a work-item; these are:
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%a local at 2*k> {
@@ -120,7 +120,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'a local at j' names a loop that is not there inside a work-item: there is
+// CHECK: the stage 'a local at j' must be at a loop inside a work-item; these are:
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial k : 4> stage <%a local at j> {
@@ -252,7 +252,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: sub-groups have a power of two of work-items, not 24
+// CHECK: sub_groups must be a power of two from 2 on, got 24
 func.func @sum(%A: tensor<8x96xf32>) -> tensor<8xf32> {
   %S = tile.kernel(%a = %A : tensor<8x96xf32>) -> tensor<8xf32>
     schedule <group.x i : 8, local.x k : 96> sub_groups 24 {
@@ -264,7 +264,7 @@ func.func @sum(%A: tensor<8x96xf32>) -> tensor<8xf32> {
 
 // -----
 
-// CHECK: the 48 work-items along x are no sub-groups of 32
+// CHECK: sub_groups 32 must divide the 48 work-items along x
 func.func @sum(%A: tensor<8x96xf32>) -> tensor<8xf32> {
   %S = tile.kernel(%a = %A : tensor<8x96xf32>) -> tensor<8xf32>
     schedule <group.x i : 8, local.x k : 48, serial 48*k : 2> sub_groups 32 {
@@ -378,7 +378,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the loops that are written out (unroll, vector) have 20000 steps together; at most 16384 can be
+// CHECK: the unrolled loops (unroll, vector) have 20000 steps together; the limit is 16384
 func.func @f(%A: tensor<20000xf32>) -> tensor<20000xf32> {
   %C = tile.kernel(%a = %A : tensor<20000xf32>) -> tensor<20000xf32> schedule <unroll d0 : 20000> {
     %c = tile.neg %a : (tensor<20000xf32>) -> tensor<20000xf32>
@@ -437,7 +437,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'b local at k' has another one at its place
+// CHECK: the stage 'b local at k' is at the place of another one
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <group.x i : 8, local.x j : 8, serial 2*k : 2, serial k : 2> stage <%b local at k, %b local at k> {

@@ -428,7 +428,7 @@ TF32 = (
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("mma_m16n8k8_tf32", "wmma", "there is no instruction wmma; there is"),
+        ("mma_m16n8k8_tf32", "wmma", "there is no instruction wmma; known are"),
         ("<i, j, k>", "<i, j>", "needs an index for each of its axes m, n, k"),
         ("<i, j, k>", "<i, j, j>", "needs an index for each of its axes m, n, k"),
         ("<i, j, k>", "<k, j, i>", "needs the output to be moved by j and k"),
