@@ -116,7 +116,7 @@ def _items(
             items.append(1)
             continue
         share = next(shares)
-        # What an iteration goes on with is no larger than what it begins with, as a rule.
+        # An iteration's later values are no larger than its initial one, as a rule.
         known = [e.value for e in sizes if own.isdisjoint(e.names)] or [None]
         wanted = int(local_size * share) if share <= 1 else int(share)
         largest = max((n for n in known if n is not None), default=0)

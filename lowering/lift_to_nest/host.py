@@ -75,13 +75,13 @@ class LiftHost(HostFunction):
 
     @property
     def functions(self) -> list[gpu.FuncOp]:
-        """Kernels, those of patterns last."""
+        """Kernels, the kernels of patterns last."""
         return [*super().functions, *(kernel.function for kernel in self.own.values())]
 
     # -- sizes -----------------------------------------------------------------------------
 
     def _find_sizes(self) -> None:
-        """Compute the named sizes from those of the inputs."""
+        """Compute the named sizes from the sizes of the inputs."""
         for name, (number, axis, expr) in self.names.items():
             zero = self.index.constant(axis)
             dim = memref.DimOp(self.block.args[number], zero)

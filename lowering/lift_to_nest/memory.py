@@ -73,7 +73,7 @@ class LiftMemory(NestBuilder):
         self.free: dict[str, Expr] = {}
         """Numbers of the work-groups and work-items that do the same so far, by the axis."""
         self.taken: dict[str, Expr] = {}
-        """Numbers of those that share out a map around."""
+        """Numbers of the work-groups and work-items that share out a map around."""
         self.steps: list[tuple[Expr, Expr]] = []
         """Indices and extents of the maps around that are shared out."""
         self.scratch: dict[SSAValue, bool] = {}

@@ -78,7 +78,7 @@ class LiftCode(LiftMemory):
             self.op(op, scope, found)
         done, self.places = self.places, outer
         rest = [(v, places) for v, places in found.places.items() if v not in done]
-        # Numbers are all read before the first is written: they may be what an accumulator was.
+        # Numbers are all read before the first is written: they may be old values of accumulators.
         numbers = [(self.read(scope[v]), places) for v, places in rest if not is_compound(v.type)]
         for value, places in numbers:
             self.write(value, places)

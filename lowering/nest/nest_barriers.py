@@ -78,7 +78,7 @@ class Barriers:
             if isinstance(op, gpu.BarrierOp):
                 pending = frozenset()
             elif isinstance(op, WaitOp):
-                # What came by itself is there for the others after a barrier.
+                # Asynchronous copies are visible to the others after a barrier.
                 if not isinstance(op.next_op, gpu.BarrierOp):
                     Rewriter.insert_op(gpu.BarrierOp(), InsertPoint.after(op))
                 pending = frozenset()

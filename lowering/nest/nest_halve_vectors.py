@@ -93,7 +93,7 @@ def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
     lane = scope.name(loop.index)
     parts = {part: None for op in ops for part in parts_of(scope.condition(op))}
     found = [p for p in parts if any(str(lane) in e.names for e in expressions_of(p))]
-    # What work-items fill together they must not fill in different branches.
+    # Memory that work-items fill together must not be filled in different branches.
     if any(is_local(op.result) for op in ops_of(loop.block, BufferOp)):
         return []
     return found if all(_is_interval(p, lane, scope) for p in found) else []
@@ -256,7 +256,7 @@ class NestHalveVectorsPass(ModulePass):
         if is_gpu(op):
             return
         env = Env()
-        # Inner ones first: what is around them is copied with them.
+        # Inner ones first: loops around them are copied with them.
         for loop in reversed(ops_of(op, ForOp)):
             if loop.role.data.role is Role.VECTOR:
                 halve(loop, env)

@@ -277,7 +277,7 @@ class KernelFusion:
         launch = gpu.LaunchFuncOp(second.kernel, grid, block, kernelOperands=operands)
         Rewriter.replace_op(second, launch, [])
         for op in _between(first, launch):
-            # What the first kernel takes, the one of both takes later.
+            # The fused kernel uses the operands of the first one later.
             if isinstance(op, gpu.DeallocOp):
                 op.detach()
                 Rewriter.insert_op(op, InsertPoint.after(launch))

@@ -294,7 +294,7 @@ class Peeler:
         count, found = loop.extent, list[Test]()
         for test in self._tests(loop.block, index.names):
             if isinstance(test.holds, Comparison):
-                # It holds up to ``last``, if the index is what it bounds from above.
+                # The test holds up to ``last``, if it bounds the index from above.
                 last = test.holds.expr + index
                 steps = 0 if last.value is None else (last.value - lower) // step + 1
                 if loop.extent <= 2 * steps < 2 * loop.extent:

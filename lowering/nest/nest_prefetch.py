@@ -118,7 +118,7 @@ def prefetch(passes: Sequence[RowLoops], device: Device) -> None:
     first: dict[Place, tuple[int, LoadOp | StoreOp]] = {}
     for number, one in enumerate(passes):
         for place, op in one.accesses(scope):
-            # What is written and stays in the caches needs no asking, which takes room from rows.
+            # Written lines that stay in the caches need no prefetch, which takes room from rows.
             if isinstance(op, LoadOp) or _array_bytes(op) > device.cache_sizes[-1]:
                 first.setdefault(place, (number, op))
     if not _read_the_same(passes, scope):

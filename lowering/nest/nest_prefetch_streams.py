@@ -43,7 +43,7 @@ def is_stream(op: LoadOp, scope: NestScope) -> bool:
             apart.append(moved)
     if host.role.data.role is not Role.SERIAL or moved_by(host, op, scope) != run:
         return False
-    # Steps that are written out read other streams, or what this one reads.
+    # Unrolled steps read other streams, or the same elements.
     is_alone = all(moved >= run * (host.extent or 1) for moved in apart)
     return is_alone and all(moved_by(x, op, scope) != 0 for x in outer if x.extent != 1)
 

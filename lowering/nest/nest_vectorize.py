@@ -469,7 +469,7 @@ def vectorize(loop: ForOp, env: Env) -> None:
     try:
         ops = vectorizer.run()
     except NotVectorizedError as e:
-        # Ops that come to nothing must not stay uses of what they read.
+        # Dropped ops must not stay uses of their operands.
         for op in reversed(vectorizer.ops):
             op.drop_all_references()
         loop.role = RoleAttr(LoopRole(Role.UNROLL))
@@ -491,7 +491,7 @@ class NestVectorizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Vectorize every vector loop."""
-        # The loops share what is known of those around them.
+        # The loops share the facts about the loops around them.
         env = Env()
         for loop in ops_of(op, ForOp):
             if loop.role.data.role is Role.VECTOR:

@@ -114,7 +114,7 @@ def wait(kernel: GpuKernel, op: Operation) -> None:
 def loaded_to_be_stored(op: StoreOp) -> list[Operation]:
     """Load from global memory for this store to an asynchronous buffer alone, and its casts."""
     buffer = op.memory.owner
-    # Nobody waits for what nest-pipeline has left with its copies.
+    # Nobody waits for buffers that nest-pipeline has left with their copies.
     if not isinstance(buffer, BufferOp) or buffer.asynchronous is None or buffer.copies is not None:
         return []
     chain: list[Operation] = []

@@ -112,7 +112,7 @@ def _serial(kernel: GpuKernel, op: ForOp, lower: Expr, upper: Expr, step: Expr) 
     kernel.enter(body)
     index = kernel.indices.variable(body.args[0], op.index.name_hint or "i")
     here = kernel.indices.here
-    # What is emitted inside stands where there is a step.
+    # Ops emitted inside stand where there is a step.
     here.env = here.env.with_range(str(index), lower, upper, step)
     kernel.exprs[op.index] = index
     kernel.write(changed, body.args[1:])

@@ -76,7 +76,7 @@ class GpuKernel:
         """Loads and pure ops that were emitted in the blocks under construction."""
         self.noted: list[list[tuple[object, ...]]] = [[]]
         """Keys of the known ops that were emitted in each of the blocks."""
-        # Ops are taken apart once for all steps that are written out.
+        # Ops are analysed once for all unrolled steps.
         self.access, self.loop = cache(access_of), cache(loop_of)
         self.body, self.stored_in = cache(body_of), cache(stored_in)
         self.plain = cache(self._plain)
@@ -103,7 +103,7 @@ class GpuKernel:
         for op in body.ops:
             if op not in self.later:
                 self.lower(op)
-        # What a step of a loop keeps is gone after it, also where the loop stands once more.
+        # Values of a step of a loop are gone after it, also where the loop stands once more.
         for buffer in body.buffers:
             self.registers.pop(buffer, None)
 
@@ -167,7 +167,7 @@ class GpuKernel:
     def expr_of(self, value: SSAValue) -> Expr:
         """Expression of an index operand."""
         if value not in self.exprs:
-            # In a loop that is written out, the same op gives another value in each step.
+            # In an unrolled loop, the same op gives another value in each step.
             hint, value = value.name_hint or "index", self.values[value]
             if value not in self.exprs:
                 self.exprs[value] = self.indices.variable(value, hint)
@@ -177,7 +177,7 @@ class GpuKernel:
         """Expressions of the index operands of an op."""
         return {v: self.expr_of(v) for v in op.indices}
 
-    # -- what is known ---------------------------------------------------------------------
+    # -- known values ----------------------------------------------------------------------
 
     def note(self, key: tuple[object, ...], value: SSAValue) -> None:
         """Note the value of an op emitted here: it is known in inner blocks, too."""

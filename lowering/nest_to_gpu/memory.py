@@ -66,7 +66,7 @@ def buffer(kernel: GpuKernel, op: Operation) -> None:
         kernel.registers[op.result] = Registers(t.element_type)
         return
     if op.result in kernel.values and t.memory_space == LOCAL:
-        # A loop that is written out has one array for all its steps.
+        # An unrolled loop has one array for all its steps.
         return
     size = extent_of(t)
     array = memref.AllocaOp.get(t.element_type, shape=[size], memory_space=t.memory_space)

@@ -259,7 +259,7 @@ def combined(
 
     def operand(k: int, as_type: Attribute) -> SSAValue:
         value = inputs[k]
-        # What is accumulated in a wider type is an element of the narrower one all the same.
+        # The accumulated value in a wider type is an element of the narrower one all the same.
         own = element_type(op.result) if as_type == t else as_type
         if isinstance(value.owner, ConstantOp):
             return scalars.constant(numeric.number(value.owner.number, own).item(), as_type)

@@ -104,7 +104,7 @@ class ContractionNest:
         share = bool(self.places.shared) or self.instruction is not None
         self.guards = Guards(kernel, share=share, tail=tail)
 
-    # -- what the schedule says ------------------------------------------------------------
+    # -- levels and tests ------------------------------------------------------------------
 
     @cached_property
     def first_reduction(self) -> int:
@@ -179,7 +179,7 @@ class ContractionNest:
         # Where the kernel must know if a point landed, one that adds nothing is still none.
         if flag is not None or all(operand.neutral is None for operand in staging.operands):
             return self.guards.tests(guards)
-        # What an instruction reads from memory is tested there.
+        # An instruction's loads from memory are tested there.
         read = self.instruction.box.first if self.instruction is not None else None
         absorbed = staging.absorbed(last_output, read)
         skipped = self.guards.tests([g for g in guards if g.source in absorbed])

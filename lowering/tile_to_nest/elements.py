@@ -53,7 +53,7 @@ def linear(coordinates: Sequence[Expr], shape: Sequence[int]) -> Expr:
 
 @dataclass
 class Elements:
-    """Emits elements of a kernel's tensors; what was emitted at the coordinates is reused."""
+    """Emits elements of a kernel's tensors; emitted ones are reused at the same coordinates."""
 
     nest: NestBuilder
     memory: Callable[[SSAValue], SSAValue]

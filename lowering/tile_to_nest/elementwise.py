@@ -49,7 +49,7 @@ class StencilElements(Elements):
         if isinstance(value, BlockArgument):
             return self.nest.load(self.memory(value), coordinates, condition, otherwise)
         if not isinstance(op, ContractionOp) or not is_copy(op):
-            # What an element is on which nothing lands, at the kernel's own coordinates.
+            # The default of an element on which nothing lands, at the kernel's own coordinates.
             return self.at(value)
         (point,) = _points(op, coordinates)
         places, tests = self._tests(op, point, coordinates)

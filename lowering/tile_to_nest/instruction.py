@@ -104,7 +104,7 @@ class InstructionNest:
     def sums(self, place: Callable[[], Sequence[Expr]]) -> Generator[Sequence[Expr]]:
         """Build loops over the accumulators of a box after an exchange; yield the indices of each.
 
-        The loops' steps are those of the element of the output that it belongs to.
+        The loops' steps are the steps of its element of the output.
         """
         result, exchange = self.entry.result, self.exchange
         assert exchange is not None
@@ -242,5 +242,5 @@ class InstructionNest:
 
 
 def _groups(locations: Sequence[Location], size: int) -> list[Sequence[Location]]:
-    """Split elements into those of each register."""
+    """Split elements into the elements of each register."""
     return [locations[k : k + size] for k in range(0, len(locations), size)]

@@ -41,7 +41,7 @@ def kernel_function(
 ) -> gpu.FuncOp:
     """Kernel of a body that has all ops but the last; the grid, if it is known, is a hint."""
     body.add_op(gpu.ReturnOp([]))
-    # What does not fit an i32 fits no device either; the runtime says so.
+    # A grid beyond i32 fits no device either; the runtime says so.
     known = grid if grid is not None and max(grid) < 2**31 else None
     return gpu.FuncOp(
         name,
@@ -175,7 +175,7 @@ class KernelNest:
             )
         return self.buffers[value]
 
-    # -- what is computed ------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------
 
     def store_outputs(self, elements: Elements) -> None:
         """Store the results of the kernel at the coordinates of ``elements``."""

@@ -80,7 +80,7 @@ class RowNest:
         values = [value for value, _ in self.reads]
         self.staging = Staging(kernel, values, accesses, [None] * len(values))
 
-    # -- what is computed when -------------------------------------------------------------
+    # -- passes and reads ------------------------------------------------------------------
 
     @cached_property
     def reads(self) -> dict[tuple[SSAValue, Map], int]:
@@ -127,7 +127,7 @@ class RowNest:
         chosen = (values[stage.operand] for stage in self.kernel.schedule.stages)
         return [v for v in chosen if not isinstance(v, BlockArgument)]
 
-    # -- what the schedule says ------------------------------------------------------------
+    # -- levels and tests ------------------------------------------------------------------
 
     @cached_property
     def first(self) -> int:

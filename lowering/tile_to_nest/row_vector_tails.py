@@ -246,7 +246,7 @@ class AlignedTail(RowTail):
 
     @override
     def _enter_row(self, inside: Callable[[], None]) -> None:
-        # The ends come first: what the loop writes past the caches is not fetched again.
+        # The tail comes first: lines that the loop writes past the caches are not fetched again.
         self._enter_ends(inside)
         with self.kernel.at_steps({SHIFT: UNKNOWN_SHIFT}):
             self._enter_whole(inside)

@@ -119,7 +119,7 @@ class SerialCopy:
         """Split a row into ranges, by start and length, inside and outside memory."""
         extent = self.extents[row]
         if self.width == 1 or self.role.role is not Role.SERIAL:
-            # What is written out tests each access, which costs less than a second body.
+            # Unrolled copies test each access, which costs less than a second body.
             inside(0, extent)
             return
         begin, size = self.row(start)

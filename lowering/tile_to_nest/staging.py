@@ -235,10 +235,10 @@ class Staging:
     def _allocate(self, operand: Operand, stage: Stage, box: Footprint) -> SSAValue:
         space = LOCAL if stage.local else PRIVATE
         hint = f"{operand.value.name_hint or 'operand'}_tile"
-        # Devices without f16 would convert what is only moved; instructions take bits.
+        # Devices without f16 would convert elements that are only moved; instructions take bits.
         t = element_type(operand.value)
         t = i16 if stage.local and t in SHORT_FLOATS else t
-        # A work-item by itself waits for nobody, and what is computed is not fetched.
+        # A work-item by itself waits for nobody, and computed elements are not fetched.
         fetched = self.kernel.schedule.work_items > 1 and not operand.to_compute
         copies, asynchronous = (stage.copies, stage.asynchronous) if fetched else (1, False)
         return self.nest.buffer(
@@ -338,7 +338,7 @@ class Staging:
         if inside == ALWAYS:
             return value
         neutral = self.nest.scalars.constant(operand.neutral or 0, element_type(operand.value))
-        # No branch: what has barriers in it should have few.
+        # No branch: code with barriers should have few.
         return self.nest.scalars.select(self.nest.truth(inside), value, neutral)
 
     def _computed(

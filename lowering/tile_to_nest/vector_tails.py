@@ -126,7 +126,7 @@ class UnrolledRowTail:
         digits = [levels[k] for k in own]
         together = digits[-1].extent
         is_past = prod(level.extent for level in digits) > length >= together
-        # What a group has alone must not be done by another one.
+        # A group's own rows must not be done by another one.
         group = prod(level.extent for level in digits if level.role is not Role.GROUP)
         is_alone = is_last_group_short(length, group, together)
         is_own = levels[own[-2]].role is Role.SERIAL and not is_alone

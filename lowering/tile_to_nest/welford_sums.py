@@ -1,6 +1,6 @@
 """Welford sums: sums of deviations over a row, in the pass that finds its mean.
 
-A work-item's, and a lane's, sums are those of `x - p` for a running mean `p`: at first the first
+A work-item's, and a lane's, sums are the sums of `x - p` for a running mean `p`: at first the first
 number that it reads, then after each step of its loop the mean of the numbers so far. At the end
 they are shifted to the mean of all, before lanes and work-items are reduced.
 
@@ -72,7 +72,7 @@ class RunningMeans:
         """Whether a sum changes by a sum of weights where the mean moves."""
         return len(moment.deviations) == 1 and self.own[moment.op] not in self.sums.values()
 
-    # -- what is done where ------------------------------------------------------------------
+    # -- updates -----------------------------------------------------------------------------
 
     def start(self) -> None:
         """Set all to 0."""

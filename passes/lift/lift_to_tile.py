@@ -37,7 +37,7 @@ def has_lift_ops(function: func.FuncOp) -> bool:
 def without_patterns(function: func.FuncOp) -> None:
     """Rewrite a function's patterns, and its numbers, as tensor ops, in place."""
     if has_lift_ops(function):
-        # What evaluates patterns is imported where there are some: most programs have none.
+        # The evaluation is imported where there are patterns: most programs have none.
         from tiledialect.passes.lift.to_tile.functions import to_tile
 
         to_tile(function)

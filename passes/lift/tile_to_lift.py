@@ -296,7 +296,7 @@ def to_lift(op: ContractionOp) -> Value:
             return found
         return lift.where(all_hold(tests, tested, values[count:]), found, to_value(start, t, None))
 
-    # What assigns has one value at most for each element: it is the sum of it and zeros.
+    # An assignment has one value at most for each element: the sum of it and zeros.
     if t == i1:
         known, start = OF_BOOLS, bool(start)
     else:

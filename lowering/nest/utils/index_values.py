@@ -108,7 +108,7 @@ class IndexValues:
 
     def simplify(self, expr: Expr) -> Expr:
         """Simplify an expression by the facts here."""
-        # Sums that differ in their numbers share what is known of the rest.
+        # Sums that differ in their constants share the facts about the rest.
         if all(isinstance(atom, Variable) for atom in expr.moving.atoms):
             return expr
         return simplify(expr, self.here.env)

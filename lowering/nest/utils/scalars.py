@@ -54,7 +54,7 @@ class Scalars:
             return self.emit(arith.ConstantOp.from_int_and_width(int(value), t))
         kind, storage = kind_of(t), et.storage_type(t)
         if kind.is_float:
-            # What is too large for the type is an infinity.
+            # A number too large for the type is an infinity.
             rounded = float(numeric.number(value, t))
             return self.emit(constant(rounded, storage))
         if t == i1:

@@ -60,7 +60,7 @@ def _node(op: Operation, live: dict[Operation, None]) -> Node:
     return Node(label(op), "", inside if inside is not None and inside.rows else None)
 
 
-# -- what changed ----------------------------------------------------------------------------------
+# -- changes ---------------------------------------------------------------------------------------
 
 
 def mark_changes(before: Graph, after: Graph) -> None:

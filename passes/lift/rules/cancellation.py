@@ -24,7 +24,7 @@ from tiledialect.passes.lift.rules.matching import Like
 from tiledialect.passes.lift.rules.refusal import require
 from tiledialect.passes.lift.rules.rule import rule
 
-# -- what comes and goes ---------------------------------------------------------------------------
+# -- identities ------------------------------------------------------------------------------------
 
 
 @rule(p.split("n") >> p.join)
@@ -186,7 +186,7 @@ def zip_unused(xs: Sequence[Value], m: Like, f: Captured) -> Value:
     require(0 < len(used) < len(xs), "all arrays of the zip are used")
 
     def on_parts(parts: list[Value]) -> Value:
-        # What is in the other places is never looked at.
+        # Values in the other places are never used.
         return f(
             lift.tuple(*(parts[used.index(k)] if k in used else parts[0] for k in range(len(xs))))
         )

@@ -66,8 +66,8 @@ def check(
     inputs. ``programs`` are tried, too, with small sizes for the names that they leave open.
 
     Raises:
-        TileError: the rule changes what a program means, which is shown; or it applies to none of
-            the programs, so that nothing is known of it.
+        TileError: the rule changes the meaning of a program, which is shown; or it applies to none
+            of the programs, so that nothing is known of it.
     """
     random = Random(seed)
     applied, since = 0, 0

@@ -1,4 +1,4 @@
-"""All rules, and those of users' files."""
+"""All rules, and the rules of users' files."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def to_private(x: Value, here: Operation) -> Value:
 
 
 def vector_width(value: SSAValue) -> int:
-    """Number of lanes of a vector, or of those that an array holds."""
+    """Number of lanes of a vector, or of the vectors of an array."""
     t = value.type.element_type if isinstance(value.type, TensorType) else value.type
     require(isinstance(t, VectorType), f"{describe(value)} holds no vectors")
     assert isinstance(t, VectorType)
@@ -291,6 +291,6 @@ def vectors_past_reduce(x: Value, r: Like, f: Captured, e: Value) -> Value:
     require(vectors[0].type == last.input.type, "the sums are vectors of other widths")
     width = vector_width(last.input)
     step = Captured(f.home, [vectors[0], element], last.input)
-    # What is added is of another type than the sums.
+    # The summands are of another type than the sums.
     kind = lift.reduce_seq if str(r) == "reduce" else r
     return x >> kind(step, e >> lift.as_vector(width)) >> lift.as_scalar

@@ -1,8 +1,8 @@
 """Addresses of the patterns in a function.
 
 `map.1/reduce` is the reduction in the function of the second map: for each region, the name of its
-pattern, and its number among those of that name there, from 0, which may be left out. Ops that
-contribute nothing to the result have no address.
+pattern, and its number among the patterns of that name there, from 0, which may be left out. Ops
+that contribute nothing to the result have no address.
 """
 
 from __future__ import annotations

@@ -259,7 +259,7 @@ class Applied(Strategy):
         except NotApplicable as error:
             rewriting.back_to(before)
             raise type(error)(f"{rule.name}: {error.message}") from None
-        # What a rule that is composed of others did is one step.
+        # A rule that is composed of others is recorded as one step.
         del rewriting.steps[before[0] :]
         rewriting.steps.append(Step(rule, place, tuple(sizes.items())))
         return new
@@ -364,7 +364,7 @@ class Macro(Named):
 def rule(pattern: Chain | Stage) -> Callable[[Callable[..., object]], Rule]:
     """Make a rule of the decorated function, which writes the pattern's replacement.
 
-    The function takes what the pattern names, `x` for its input and `here` for the op, and
+    The function takes the names of the pattern, `x` for its input and `here` for the op, and
     numerical parameters by keyword; its documentation begins with the equation.
 
     Example:

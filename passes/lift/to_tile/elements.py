@@ -1,6 +1,6 @@
 """Arrays of patterns in Tile: an element is one of a tensor, at index expressions.
 
-Axes have names; an element depends on its array's own axes and on those of the maps around. So
+Axes have names; an element depends on its array's own axes and on the axes of maps around. So
 layout patterns change index expressions, and patterns that compute make tensors.
 """
 
@@ -491,7 +491,7 @@ class Tensors:
         tensor = self.tensor(array.element, (*shared, array.axes[0], *apart, *array.axes[1:]))
         size = self.sizes[array.axes[0]]
         if shared:
-            # What is outside of a row is inside of the rows one after the other.
+            # A place outside of a row is inside of the rows one after the other.
             last = self.builder.insert(ew.ConstantOp.of(size - 1, et.CONCRETE["i64"]))
             least = self.elementwise(lambda v: self.builder.op(ew.MaxOp, v[0], 0), (places,))
             places = self.elementwise(lambda v: self.builder.op(ew.MinOp, v[0], last), (least,))

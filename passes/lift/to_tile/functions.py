@@ -178,7 +178,7 @@ class Evaluation:
             return
         operands = [v if isinstance(v.type, IndexType) else self.tensor(v) for v in op.operands]
         if operands == list(op.operands):
-            # Later ops of the same kind come after those that replace what they take.
+            # Later ops of the same kind come after the replacements of their operands.
             copy = op.clone()
         else:
             copy = op.clone(dict(zip(op.operands, operands, strict=True)))

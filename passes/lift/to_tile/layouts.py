@@ -1,4 +1,4 @@
-"""Layout patterns on arrays whose elements are those of tensors."""
+"""Layout patterns on arrays whose elements lie in tensors."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ REALS_COMPARED = {
     5: ew.CmpLeOp,
     13: ew.CmpNeOp,
 }
-"""Comparisons by the number of the predicate. Tile's are those of C: on NaN only `!=` holds."""
+"""Comparisons by the number of the predicate. As in C, on NaN only `!=` holds."""
 
 INTEGERS_COMPARED = {
     "eq": ew.CmpEqOp,
