@@ -241,7 +241,7 @@ def destinations(paths: Mapping[str, str]) -> dict[str, Destination]:
     for name, text in paths.items():
         path, suffix, key = split_path(text)
         if suffix not in (".npy", ".npz", *IMAGES):
-            raise TileError(f"cannot tell from its name what to write to {text}: {WRITTEN}")
+            raise TileError(f"the name of {text} must end in {WRITTEN}")
         if not os.path.isdir(folder := os.path.dirname(os.path.realpath(path))):
             raise TileError(f"cannot write {path}: there is no folder {folder}")
         this = Destination(path, suffix, (key or name) if suffix == ".npz" else "")

@@ -186,7 +186,7 @@ class TileOptMain(xDSLOptMain):
             return super().prepare_input()
         except ValueError as e:
             known = " or ".join(f"-f {name}" for name in self.available_frontends)
-            raise TileError(f"{self.get_input_name()}: {e}; say what it is with {known}") from e
+            raise TileError(f"{self.get_input_name()}: {e}; give its language with {known}") from e
 
     def parse_chunk(
         self, chunk: IO[bytes], file_extension: str, start_offset: int = 0

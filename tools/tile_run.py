@@ -152,7 +152,7 @@ def measure_device(wanted: str | None) -> None:
         raise TileError(f"{device.id} is not measured: {reason}")
     rates = measure.renewed(device)
     if rates is None:
-        raise TileError(f"{device.id} cannot run what would be measured")
+        raise TileError(f"{device.id} cannot run the measurements")
     print(f"{device.id} {measure.found(device) or rates}")
 
 

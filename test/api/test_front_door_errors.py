@@ -51,7 +51,7 @@ def test_an_unknown_device():
 
 @pytest.mark.parametrize("name", [5, ["f"], b"f"])
 def test_a_name_is_text(name: Any):
-    with pytest.raises(td.TileError, match="name is what a function is called, not "):
+    with pytest.raises(td.TileError, match="`name` must be a text, got "):
         td.compile(PRODUCT, name=name)
 
 
@@ -176,7 +176,7 @@ def test_numbers_that_are_no_tensors(tmp_path: Path):
             }""",
             "f has 2 blocks, where a tensor program has one",
         ),
-        ("func.func @f(%a: vector<4xf32>) { func.return }", "vector<4xf32>, which is no tensor$"),
+        ("func.func @f(%a: vector<4xf32>) { func.return }", "vector<4xf32>, not as a tensor$"),
     ],
 )
 def test_functions_that_are_no_tensor_programs(text: str, message: str, tmp_path: Path):

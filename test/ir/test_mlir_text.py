@@ -47,7 +47,7 @@ def test_locations_in_the_text_are_kept() -> None:
         ('"test.op"(%a) : (i32) -> ()\n', "x.mlir:1:11: %a is not defined"),
         ('"test.op"() {a = ' + "9" * 5000 + "} : () -> ()", "x.mlir:1:18: Exceeds the limit"),
         ('"test.op"() {a = ²} : () -> ()', "x.mlir:1:18: invalid literal for int()"),
-        ('"test.op"() ({\n' * 5000, "this is nested too deeply"),
+        ('"test.op"() ({\n' * 5000, "the text is nested too deeply"),
         ("\0", "x.mlir:1:1: Unexpected character"),
         ("", "x.mlir:1:1: expected an op"),
         ("builtin.module {", "x.mlir:1:17: expected an op or `}`"),

@@ -53,9 +53,9 @@ def test_functions_that_are_called_have_them_too():
         ({"S": "2"}, "the constant S is a number of at most 64 bits, not '2'"),
         ({"S": 1 << 63}, "the constant S is a number of at most 64 bits"),
         ({"S": np.ones(2)}, "the constant S is a number"),
-        ({"k": 2}, "a constant's name is a capital letter with .* after it, which 'k' is not"),
-        ({"S T": 2}, "digits and _ after it, which 'S T' is not"),
-        ({1: 2}, "which 1 is not"),
+        ({"k": 2}, "the name of a constant must be a capital letter and .* after it, got 'k'"),
+        ({"S T": 2}, "digits and _ after it, got 'S T'"),
+        ({1: 2}, "got 1"),
         ({"I": 2}, "`I` is defined here, and is no constant"),
         ({"M": 2}, "`M` is defined here, and is no constant"),
         (["S"], r"constants are numbers by name, as \{'STRIDE': 2\}"),
@@ -72,8 +72,8 @@ def test_refused(constants: object, words: str):
     "statement, value, words",
     [
         ("O[i: N] = >(I[S*i]);", 0.5, "half of i; the constant `S` is 0.5\n"),
-        ("O[i: N / S] = >(I[i]);", 0.5, "numbers, and 0.5 is none; the constant `S` is 0.5\n"),
-        ("O[i: N] = >(I[i + k]), k < S;", 0.5, "numbers, and 0.5 is none; the constant `S` is 0.5"),
+        ("O[i: N / S] = >(I[i]);", 0.5, "numbers, not 0.5; the constant `S` is 0.5\n"),
+        ("O[i: N] = >(I[i + k]), k < S;", 0.5, "numbers, not 0.5; the constant `S` is 0.5"),
         ("O[i: N] = >(I[i/S]);", 0, "divided by 0 here; the constant `S` is 0\n"),
         ("O[i: S] = >(I[i]);", -1, "axis 0 of O gets the size -1; the constant `S` is -1\n"),
         ("O[i: N*S] = >(I[i]);", -1, "gets the size -4, which is N . -1; the constant `S` is -1\n"),
@@ -109,5 +109,5 @@ def test_only_tile_text_has_names(tmp_path: Path):
     path = tmp_path / "copy.mlir"
     path.write_text(str(module))
     for source in (module, path):
-        with pytest.raises(td.TileError, match="constants are numbers for names in Tile text"):
+        with pytest.raises(td.TileError, match="`constants` are numbers for names in Tile text"):
             td.compile(source, constants={"S": 1})

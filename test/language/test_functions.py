@@ -73,7 +73,7 @@ def test_the_names_inside_are_their_own():
         ("function f(A[N, M]) -> (O) { O = A; } function g(A[N]) -> (O) { O = f(¦A); }",
          "`f` takes a tensor of 2 dimensions here, and this has 1"),
         ("function f(A) -> (O, P) { O = A; P = A; } function g(A) -> (O) { O = ¦f(A) + 1; }",
-         "this is a tuple, where `add` takes tensors"),
+         "`add` takes tensors, not a tuple"),
         ("function fun(A) -> (O) { O = A; } function g(A) -> (O) { O = ¦fum(A); }",
          "there is no function `fum`; do you mean `fun`?"),
     ],
@@ -137,7 +137,7 @@ def test_softmax_over_any_axis(rank: int, name: str):
 @pytest.mark.parametrize(
     ("header", "call", "said"),
     [
-        ("A", "softmax(A, 0)", "needs to know how many dimensions A has"),
+        ("A", "softmax(A, 0)", "needs the number of dimensions of A"),
         ("A[N]", "softmax(A, 1)", "A has 1 dimension, and none is 1"),
         ("A[N]", "softmax(A, N)", "takes a number here, not a dimension"),
         ("A[N]", "builtin_softmax(A, N, N)", r"2 dimensions \(`softmax\(X, axis\)` takes any\)"),
@@ -146,9 +146,9 @@ def test_softmax_over_any_axis(rank: int, name: str):
         (
             "A",
             "index(A, -1)",
-            "`index` needs to know how many dimensions A has to count from the last",
+            "`index` needs the number of dimensions of A to count from the last",
         ),
-        ("A", "A * dim(A, -1)", "`dim` needs to know how many dimensions A has"),
+        ("A", "A * dim(A, -1)", "`dim` needs the number of dimensions of A"),
         ("A[N]", "assert_x()", "`assert_x` takes 1 argument, not 0"),
     ],
 )

@@ -187,7 +187,7 @@ BODIES = [
     ("¦_O = A;", "(a name begins with a letter)"),
     ("O = 1.5¦f;", "but found `f`"),
     ("O = ¦2N;", "expected an operator between `2` and `N`"),
-    ("O = ¦9223372036854775808;", "this number does not fit 64 bits"),
+    ("O = ¦9223372036854775808;", "the number does not fit 64 bits"),
     ("O = f(A, ¦);", "expected an expression after `,`, but found `)`"),
     ("[[a(¦1)]] O = A;", "expected a name after `(`"),
     ("[[a]] \n ¦}}", "expected `[[` or a name after `]]`, but found `}`"),

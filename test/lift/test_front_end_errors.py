@@ -68,7 +68,7 @@ def wrong(function, *types):
         ),
         (
             lambda x: x >> lift.map(lambda e: 1 if e > 0 else 2),
-            "what a value is, is not known yet: choose with lift.where",
+            "the value is not known yet: choose with lift.where",
             "e > 0",
         ),
         (lambda x: list(x), "x is an array, no tuple: map over arrays", None),
@@ -156,7 +156,7 @@ def test_inputs_need_types():
             lambda x: lift.cast(x, "f32"),
             "cast takes a type of numbers, such as lift.f32, not 'f32'",
         ),
-        (max, "it is not known what max takes: give a lambda"),
+        (max, "the parameters of max are not known: give a lambda"),
         (lambda *, x: x, "the inputs of program are given by place, but x is not"),
         (lambda **x: x, r"the inputs of program are given by place, but \*\*x is not"),
     ],

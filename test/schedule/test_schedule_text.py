@@ -176,7 +176,7 @@ def test_what_is_wrong_is_said(kernel: str, text: str, message: str) -> None:
 
 def test_a_copy_is_not_copied() -> None:
     again = "<serial d0 : 48, serial d1 : 32> stage <B global order (1, 0)>"
-    with pytest.raises(td.TileError, match="copies what is only copied here"):
+    with pytest.raises(td.TileError, match="copies the operand of a copy"):
         td.compile(PRODUCT).with_schedules({"D": STAGED["D"], "D_B": again})(A, B)
 
 

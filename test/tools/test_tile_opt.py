@@ -38,7 +38,7 @@ WRONG = {
     "unknown flag": ([POOL, "--fast"], "unrecognized arguments: --fast"),
     "missing file": (["nothing.tile"], "nothing.tile: No such file or directory"),
     "directory": ([str(INPUTS)], f"{INPUTS}: Is a directory"),
-    "unknown kind": ([JUNK], "say what it is with -f mlir or -f tile"),
+    "unknown kind": ([JUNK], "give its language with -f mlir or -f tile"),
     "junk as mlir": ([JUNK, "-f", "mlir"], "is not text in UTF-8"),
     "junk as tile": ([JUNK, "-f", "tile"], "is not text in UTF-8"),
     "no place to write": ([POOL, "-o", "/nowhere/x"], "/nowhere/x: No such file or directory"),

@@ -183,7 +183,7 @@ def test_help(run: Run):
         (["p.tile", "--input", "B=x.npy"], "input B: cannot read x.npy: No such file"),
         (["p.tile", "--input", "B=p.tile"], "input B: 'p.tile' is none of"),
         (["p.tile", "--output", "X=x.npy"], "there is no X; there is S, D"),
-        (["p.tile", "--output", "S=x.doc"], "cannot tell from its name what to write to x.doc"),
+        (["p.tile", "--output", "S=x.doc"], "the name of x.doc must end in .npy, .npz or .png"),
         (
             ["p.tile", "--output", "S=s.npy", "--output", "D=./s.npy"],
             "S and D would both be written to ./s.npy",
@@ -191,7 +191,7 @@ def test_help(run: Run):
         (["p.tile", "--repeat", "3"], "--repeat goes with --profile"),
         (["p.tile", "--profile", "--repeat", "0"], "--repeat goes with --profile"),
         (["p.tile", "--gradient", "Z"], "Z"),
-        (["p.tile", "--gradient", ","], "wrt names inputs of"),
+        (["p.tile", "--gradient", ","], "`wrt` must name inputs of"),
         (["p.tile", "--function", "f", "--input", "A=1"], "A"),
         (
             ["p.tile", "--input", "A=random(2,3)", "--input", "B=1", "--output", "S=no/where.npy"],

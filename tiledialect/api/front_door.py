@@ -54,7 +54,7 @@ def compile(
     from tiledialect.ir.signature import check_tensors, find_function
 
     if name is not None and not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TileError(f"name is what a function is called, not {name!r}")
+        raise TileError(f"`name` must be a text, got {name!r}")
     with sourced():
         loaded = load(source, name, constants)
     with loaded.error_context():

@@ -94,7 +94,7 @@ class Inputs:
         """
         if not isinstance(args, list | tuple) or not isinstance(named, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TileError(
-                f"inputs of {self.name} are given in a list, and those by name in a dict"
+                f"inputs of {self.name} are given in a list, and inputs by name in a dict"
             )
         for name in named:
             if name not in self.names:
@@ -136,9 +136,7 @@ class Inputs:
         except TypeError:
             names = ()
         if not names:
-            raise TileError(
-                f"wrt names inputs of {self.name} ({self.header()}), which {wrt!r} does not"
-            )
+            raise TileError(f"`wrt` must name inputs of {self.name} ({self.header()}), got {wrt!r}")
         return names
 
     def _named_input(self, wrt: object) -> str:

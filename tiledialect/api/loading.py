@@ -77,7 +77,7 @@ def load(
 
 def _refuse(constants: Mapping[str, Any] | None, what: str) -> None:
     if constants:
-        raise TileError(f"constants are numbers for names in Tile text, and {what} is none")
+        raise TileError(f"`constants` are numbers for names in Tile text, not in {what}")
 
 
 def _is_path(source: str) -> bool:

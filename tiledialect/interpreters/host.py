@@ -48,7 +48,7 @@ class Host:
     def buffer(self, op: Operation, value: SSAValue) -> Buffer:
         """The whole array behind a memref that an op takes."""
         if value not in self.buffers:
-            raise TileError.at(op, f"{op.name} uses what is freed, or no array of the host")
+            raise TileError.at(op, f"{op.name} uses an array that is freed, or not of the host")
         return self.buffers[value]
 
     def elements(self, op: Operation, value: SSAValue) -> Buffer:

@@ -67,15 +67,13 @@ def _tensors(
     for k, (name, t) in enumerate(zip(names, types, strict=True)):
         what = f"{name} of {function.sym_name.data}"
         if not isinstance(t, MemRefType):
-            raise TileError.at(function, f"{what} is declared as {t}, which is no ranked memref")
+            raise TileError.at(function, f"{what} is declared as {t}, not as a ranked memref")
         said = attributes.data[k].data.get(ELEMENT_TYPE) if attributes is not None else None
         element_type = t.element_type if said is None else said
         if element_type not in et.CONCRETE.values():
-            raise TileError.at(
-                function, f"{what} is of {element_type}, of which there are no arrays"
-            )
+            raise TileError.at(function, f"{what} is of {element_type}, no element type of arrays")
         if not isinstance(t.layout, NoneAttr) and not (is_dense(t) and t.get_offset() == 0):
-            raise TileError.at(function, f"{what} is a {t}, which is no array without gaps")
+            raise TileError.at(function, f"{what} is a {t}, not an array without gaps")
         if et.storage_type(element_type) != t.element_type:
             raise TileError.at(function, f"{what} is said to be of {element_type}, but is a {t}")
         found.append(TensorType(element_type, t.get_shape()))

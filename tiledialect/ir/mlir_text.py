@@ -47,7 +47,7 @@ def parse_mlir(
     except ParseError as error:
         raise TileError(*parser.diagnosis(error)) from error
     except RecursionError:
-        raise TileError("this is nested too deeply", parser.here()) from None
+        raise TileError("the text is nested too deeply", parser.here()) from None
     except Exception as error:
         # The constructors of ops and attributes, of any dialect, raise what they like.
         raise TileError(explain(error, "parse"), parser.here()) from error

@@ -85,7 +85,7 @@ def check_tensors(function: func.FuncOp) -> None:
         if not isinstance(t, TensorType | UnrankedTensorType):
             hint = f"; a number is a tensor<{t}>" if t in et.CONCRETE.values() else ""
             raise TileError(
-                f"{name} of {function.sym_name.data} is declared as {t}, which is no tensor{hint}"
+                f"{name} of {function.sym_name.data} is declared as {t}, not as a tensor{hint}"
             )
 
 

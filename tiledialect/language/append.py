@@ -126,7 +126,7 @@ def size_arithmetic(
     if isinstance(a, int) and isinstance(b, int):
         result = SIZE_ARITHMETIC[op](a, b)
         if abs(result) > LARGEST_INTEGER:
-            raise TileError("this number does not fit 64 bits", span)
+            raise TileError("the number does not fit 64 bits", span)
         # A quotient cut off to 0 stays, so that one can warn where a tensor is multiplied with it.
         if function != "div" or result or not a:
             return result

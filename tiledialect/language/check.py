@@ -194,7 +194,7 @@ class _Checker:
         """The kind of an expression that must be a tensor, or a dimension as one."""
         kind = self.value(expression)
         if kind != SIZE and not kind.is_tensor:
-            raise TileError(f"{what} is a tensor, and this is {kind}", expression.span)
+            raise TileError(f"{what} must be a tensor, not {kind}", expression.span)
         return tensor(0) if kind == SIZE else kind
 
     # -- elementwise -----------------------------------------------------------------------
@@ -253,7 +253,7 @@ class _Checker:
         first_constant = len(arguments) if signature.constants is None else signature.constants
         for argument, kind in zip(node.arguments, arguments[:first_constant], strict=False):
             if not kind.is_tensor and kind != SIZE:
-                raise TileError(f"this is {kind}, where `{name}` takes tensors", argument.span)
+                raise TileError(f"`{name}` takes tensors, not {kind}", argument.span)
         self._expect(node, arguments, SIZE, first_constant)
         if signature.of_dims and all(kind == SIZE for kind in arguments):
             return SIZE
@@ -273,7 +273,7 @@ class _Checker:
             node.arguments, arguments, function.inputs, strict=True
         ):
             if not kind.is_tensor and kind != SIZE:
-                raise TileError(f"this is {kind}, where `{name}` takes tensors", argument.span)
+                raise TileError(f"`{name}` takes tensors, not {kind}", argument.span)
             rank = 0 if kind == SIZE else kind.rank
             if parameter.dims is not None and rank not in (None, len(parameter.dims)):
                 wanted = _count(len(parameter.dims), "dimension", "dimensions")
@@ -291,7 +291,7 @@ class _Checker:
         if not isinstance(position, ast.Integer):
             raise TileError("the position of an element is a number", position.span)
         if position.value >= len(of.elements):
-            raise TileError(f"this tuple has only {len(of.elements)} elements", position.span)
+            raise TileError(f"the tuple has only {len(of.elements)} elements", position.span)
         return of.elements[position.value]
 
     def _expect(
@@ -369,14 +369,14 @@ class _Checker:
         """Checks that an expression is computed from dimensions and whole numbers alone."""
         for node in ast.postorder(expression):
             if isinstance(node, ast.Variable) and node.name[0].islower():
-                text = f"{what} holds no index, as `{node.name}` is one{instead}"
+                text = f"{what} must hold no index, got `{node.name}`{instead}"
                 raise TileError(text, node.span)
             if isinstance(node, ast.Real):
-                text = f"{what} is made of dimensions and whole numbers, and {node.value} is none"
+                text = f"{what} must be made of dimensions and whole numbers, not {node.value}"
                 raise TileError(text, node.span)
         kind = self.value(expression)
         if kind != SIZE:
-            raise TileError(f"{what} is made of dimensions, and this is {kind}", expression.span)
+            raise TileError(f"{what} must be made of dimensions, not {kind}", expression.span)
 
     def index(self, expression: ast.Expression) -> None:
         """Checks that an expression is affine in the indices."""

@@ -72,8 +72,8 @@ def with_constants(
 def _number(name: str, value: Any) -> Number:
     if not isinstance(name, str) or not NAME.fullmatch(name):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(
-            "a constant's name is a capital letter with letters, digits and _ after it, "
-            f"which {name!r} is not"
+            "the name of a constant must be a capital letter and letters, digits and _ after it, "
+            f"got {name!r}"
         )
     number = None if isinstance(value, bool) else _integer(value)
     if number is None and not isinstance(value, bool):

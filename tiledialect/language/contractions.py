@@ -252,7 +252,7 @@ def _run(scope: Scope, statement: ast.Contraction, index: ast.Expression) -> Siz
             if isinstance(other, ast.Variable) and other.name == index.name:
                 if sizes is None:
                     raise TileError(
-                        f"`{name}` needs its sizes, as in `{name}[i: N]`, because those of "
+                        f"`{name}` needs its sizes, as in `{name}[i: N]`, because the sizes of "
                         f"`{access.tensor.text}` have no names",
                         statement.output.span,
                     )

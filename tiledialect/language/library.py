@@ -40,7 +40,7 @@ def library_function(call: ast.Call, operand: SSAValue, axis: int) -> ast.Functi
     called, place = given.name if isinstance(given, ast.Variable) else "this", given.span
     if shape is None:
         raise TileError(
-            f"`{call.function}` needs to know how many dimensions {called} has: "
+            f"`{call.function}` needs the number of dimensions of {called}: "
             "name them in the header, as in `X[N, M]`",
             place,
         )

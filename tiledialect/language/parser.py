@@ -238,7 +238,7 @@ class _Builder:
         digits = children[0].lstrip("0")
         # Python refuses to read integers of thousands of digits.
         if len(digits) > 19 or int(digits or "0") > LARGEST_INTEGER:
-            raise TileError("this number does not fit 64 bits", span)
+            raise TileError("the number does not fit 64 bits", span)
         return ast.Integer(span, int(digits or "0"))
 
     def real(self, span: SourceSpan, children: Children) -> ast.Real:

@@ -73,7 +73,7 @@ def _axis(scope: Scope, node: ast.Call, operand: SSAValue, given: Value) -> int:
     axis, shape = scope.literal(node, 1, given), shape_of(tensor_type(operand))
     if shape is None and axis < 0:
         raise TileError(
-            f"`{node.function}` needs to know how many dimensions {name_of(operand)} has to count "
+            f"`{node.function}` needs the number of dimensions of {name_of(operand)} to count "
             "from the last: name them in the header, as in `X[N, M]`",
             node.span,
         )

@@ -129,7 +129,7 @@ def _parameters(name: str, function: Callable[..., Any], where: SourceSpan | Non
     try:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        raise TileError(f"it is not known what {name} takes: give a lambda", where) from None
+        raise TileError(f"the parameters of {name} are not known: give a lambda", where) from None
     open_ended = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     needed = [p for p in found if p.default is p.empty]
     if other := next((p for p in needed if p.kind in open_ended), None):

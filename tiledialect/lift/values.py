@@ -173,7 +173,7 @@ class Value:
         )
 
     def __bool__(self) -> bool:
-        raise TileError("what a value is, is not known yet: choose with lift.where", place())
+        raise TileError("the value is not known yet: choose with lift.where", place())
 
     def __add__(self, other: Any) -> Value:
         return binary("add", self, other)

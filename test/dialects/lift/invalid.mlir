@@ -297,7 +297,7 @@
 
 // -----
 
-// CHECK: N is the name of a size outside of iterate: its function needs another name for what changes
+// CHECK: N is the name of a size outside of iterate: its function needs another name for the size that changes
 %x = "test.op"() : () -> (tensor<?xf32, #lift.sizes<2*N>>)
 %r = lift.iterate(1)(%v : tensor<?xf32, #lift.sizes<N>> from %x) : (tensor<?xf32, #lift.sizes<2*N>>) -> tensor<?xf32, #lift.sizes<N>> {
   %h = lift.slice(0, N / 2) %v : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N / 2>>

@@ -62,13 +62,13 @@
 
 // -----
 
-// CHECK: error: nothing can be cast to !tile.any
+// CHECK: error: there is no cast to !tile.any
 %a = "test.op"() : () -> (tensor<4xf32>)
 %r = tile.cast %a : (tensor<4xf32>) -> tensor<4x!tile.any>
 
 // -----
 
-// CHECK: error: nothing can be cast to index
+// CHECK: error: there is no cast to index
 %a = "test.op"() : () -> (tensor<f32>)
 %r = tile.cast %a : (tensor<f32>) -> tensor<index>
 
@@ -525,7 +525,7 @@ tile.yield %a : tensor<4xf32>
 
 // -----
 
-// CHECK: error: what a tile.kernel computes is of one shape, unlike c (tensor<8xf32>) and d (tensor<4xf32>)
+// CHECK: error: a tile.kernel computes values of one shape, unlike c (tensor<8xf32>) and d (tensor<4xf32>)
 %A, %B = "test.op"() : () -> (tensor<8xf32>, tensor<4xf32>)
 %C, %D = tile.kernel(%a = %A : tensor<8xf32>, %b = %B : tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %c = tile.exp %a : (tensor<8xf32>) -> tensor<8xf32>

@@ -104,5 +104,5 @@ func.func @serial(%X: tensor<64xf32>) -> tensor<64xf32> {
 // -----
 
 %X, %K = "test.op"() : () -> (tensor<4x9xf32>, tensor<4x9xi32>)
-// CHECK: a tile.scan of runs has no blocks, and starts with nothing
+// CHECK: a tile.scan of runs has no blocks and no initial values
 %s = tile.scan add %X axis 1 every 3 runs %K : (tensor<4x9xf32>, tensor<4x9xi32>) -> tensor<4x9xf32>

@@ -327,7 +327,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the stage 'e global order (1, 0)' copies what the kernel itself computes
+// CHECK: the stage 'e global order (1, 0)' copies a value that the kernel computes
 func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x4xf32>, %b = %B : tensor<4x8xf32>) -> tensor<8x8xf32>
     schedule <serial i : 8, serial j : 8, serial k : 4> stage <%e global order (1, 0)> {
@@ -461,7 +461,7 @@ func.func @mm(%A: tensor<8x4xf32>, %B: tensor<4x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// CHECK: the loop local.x k : 2 parts elements among those that run it, but c assigns its elements
+// CHECK: the loop local.x k : 2 divides elements among its work-items or lanes, but c assigns its elements
 func.func @part(%A: tensor<8x1xf32>) -> tensor<8xf32> {
   %C = tile.kernel(%a = %A : tensor<8x1xf32>) -> tensor<8xf32>
     schedule <local.x k : 2, serial i : 8> {

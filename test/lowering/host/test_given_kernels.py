@@ -184,7 +184,7 @@ def test_what_needs_tensors(what: Callable[[td.Function], Any], of: str):
         ("%groups = arith.constant 2 : index", "%z = arith.constant 0 : index %groups = arith.divsi %one, %z : index", "arith.divsi of [1, 0] is no number"),
         ("%groups = arith.constant 2 : index", "%groups = memref.dim %X, %one : memref<8xf32>", "memref<8xf32> has no dimension 1"),
         ("  func.return", "  %f = arith.constant 1.0 : f32 memref.store %f, %Y[%one] : memref<8xf32>\n  func.return", "the host cannot execute memref.store"),
-        ("memref<8xf32>", "memref<8xf32, strided<[2]>>", "which is no array without gaps"),
+        ("memref<8xf32>", "memref<8xf32, strided<[2]>>", "not an array without gaps"),
     ],
 )  # fmt: skip
 def test_what_is_refused(old: str, new: str, message: str):

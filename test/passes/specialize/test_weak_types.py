@@ -262,10 +262,10 @@ def test_inputs_by_place(wrt: Any):
     ("wrt", "words"),
     [
         (2, "there is no input 2 to differentiate by; there is A, B"),
-        (True, "wrt names inputs of main (A, B), which True does not"),
-        (1.5, "wrt names inputs of main (A, B), which 1.5 does not"),
-        ([], "wrt names inputs of main (A, B), which [] does not"),
-        ([None], "wrt names inputs of main (A, B), which [None] does not"),
+        (True, "`wrt` must name inputs of main (A, B), got True"),
+        (1.5, "`wrt` must name inputs of main (A, B), got 1.5"),
+        ([], "`wrt` must name inputs of main (A, B), got []"),
+        ([None], "`wrt` must name inputs of main (A, B), got [None]"),
         ("X", "there is no input X to differentiate by; there is A, B"),
     ],
 )

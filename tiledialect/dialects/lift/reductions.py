@@ -198,7 +198,7 @@ class IterateOp(FunctionOp):
             for name in names_in(value.type) & changing:
                 raise VerifyException(
                     f"{name} is the name of a size outside of iterate: "
-                    "its function needs another name for what changes"
+                    "its function needs another name for the size that changes"
                 )
 
     def inferred_type(self) -> Attribute:

@@ -171,7 +171,7 @@ class SizeSolver:
             found = next((e for e in self.open if self._use(*e)), None)
             if found is None:
                 size, _, where = self.open[0]
-                raise MismatchError(f"the size of {where} does not tell what {size} is made of")
+                raise MismatchError(f"the size of {where} does not determine the names in {size}")
             self.open.remove(found)
         return self.values
 

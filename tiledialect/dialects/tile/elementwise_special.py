@@ -84,7 +84,7 @@ class CastOp(ElementwiseOp):
         """The operand's shape with the declared element type."""
         element_type = tensor_type(self.result).element_type
         if element_type not in et.CONCRETE.values():
-            raise VerifyException(f"nothing can be cast to {element_type}")
+            raise VerifyException(f"there is no cast to {element_type}")
         return make_type(broadcast_shape(self.operands), element_type)
 
 

@@ -302,7 +302,7 @@ class KernelOp(IRDLOperation):
             parted = level.role in (Role.LOCAL, Role.VECTOR)
             if level.index in inner and level.extent > 1 and parted:
                 raise ScheduleError(
-                    f"the loop {level} parts elements among those that run it, but "
+                    f"the loop {level} divides elements among its work-items or lanes, but "
                     f"{name_of(op.result)} assigns its elements"
                 )
 
@@ -328,9 +328,9 @@ class KernelOp(IRDLOperation):
             value, op = self.values[stage.operand], self.contraction
             text = f"{name_of(value)} {stage}"
             if STAGING in self.attributes:
-                raise VerifyException(f"the stage '{text}' copies what is only copied here")
+                raise VerifyException(f"the stage '{text}' copies the operand of a copy")
             if not isinstance(value, BlockArgument):
-                raise VerifyException(f"the stage '{text}' copies what the kernel itself computes")
+                raise VerifyException(f"the stage '{text}' copies a value that the kernel computes")
             if op is None or any(
                 use.operation is not op or use.index >= len(op.inputs) for use in value.uses
             ):

@@ -152,7 +152,7 @@ class ScanOp(TileOp):
 
     def _verify_keys(self, keys: SSAValue) -> None:
         if self.every is not None or self.start is not None:
-            raise VerifyException("a tile.scan of runs has no blocks, and starts with nothing")
+            raise VerifyException("a tile.scan of runs has no blocks and no initial values")
         wanted, shape = (shape_of(tensor_type(v)) for v in (self.operand, keys))
         if wanted is not None and shape is not None and wanted != shape:
             raise VerifyException(

@@ -257,7 +257,7 @@ def test_a_device_that_refuses_has_no_rates(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(measure, "measure", refuse)
     device = real(td.devices()[0])
     assert measure.rates(device) is None and "bandwidth" not in str(target_spec(device))
-    with pytest.raises(td.TileError, match=f"{device.id} cannot run what would be measured"):
+    with pytest.raises(td.TileError, match=f"{device.id} cannot run the measurements"):
         measure_device(device.id)
 
 

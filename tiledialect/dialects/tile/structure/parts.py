@@ -105,7 +105,7 @@ def check_shapes(
     for value in found[1:]:
         if _shape(value) != _shape(found[0]):
             raise VerifyException(
-                "what a tile.kernel computes is of one shape, unlike "
+                "a tile.kernel computes values of one shape, unlike "
                 f"{name_of(found[0])} ({found[0].type}) and {name_of(value)} ({value.type})"
             )
 
