@@ -313,7 +313,7 @@ def test_every_device_that_is_offered_computes_it(
     device: td.Device, monkeypatch: pytest.MonkeyPatch
 ):
     """A part of it; all of it was computed when the device was found. Oclgrind reports nothing."""
-    few = [*battery._together(device), battery.elementwise_case(f64, 3)]
+    few = [*battery._exchanges(device), battery.elementwise_case(f64, 3)]
     monkeypatch.setattr(battery, "batches", lambda device: [battery.Batch("few", few)])
     began: list[str] = []
     assert trying.first_fault(device, devices.opencl_device(device), "", began.append) == ""

@@ -98,7 +98,7 @@ def test_a_refusal_is_that_of_the_users_process(native: td.Device, monkeypatch: 
     """And it is not kept: a launch that was refused for want of memory was never tried."""
     f = td.compile(SOURCE, device=native).with_schedules(USUAL)
     with monkeypatch.context() as patch:
-        patch.setattr(specialization, "prelude", lambda *_: "nosuch;\n")
+        patch.setattr(specialization, "prelude", lambda *_: "#error nosuch\n")
         with pytest.raises(td.TileError, match=r"(?s)refuses the program:.*nosuch"):
             f(DATA)
     assert not (disk.folder() / "schedules").exists()
