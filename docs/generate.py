@@ -1,4 +1,4 @@
-"""Generate pages of docs/ from the code; with `--check`, list those out of date."""
+"""Generate pages of docs/ from the code; with `--check`, list outdated ones."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
+from difflib import SequenceMatcher
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -49,6 +50,9 @@ from tiledialect.universe import PASSES, PIPELINES, TILE_UNIVERSE
 HERE = Path(__file__).parent
 NOTE = "<!-- Made by docs/generate.py from the code: change it there, then run `make docs`. -->"
 
+CONTEXT, LONGEST_GAP = 2, 2
+"""Unchanged lines that stay around a change, and the most between that stay."""
+
 STAGES = {**PASSES, "lowering.pipeline": PIPELINES}
 """Passes by stage, in the order of the compiler."""
 
@@ -84,7 +88,7 @@ nests.
 """
 
 LIFT_INTRODUCTION = """
-The `lift` dialect says what a program computes as a composition of patterns over arrays. An array
+The `lift` dialect describes programs as compositions of patterns over arrays. An array
 is an upstream `tensor`: of numbers, of builtin `vector`s or of builtin `tuple`s; an array of
 arrays is a tensor with more axes. So ops of `tile` and of `lift` can stand in one function.
 
@@ -98,7 +102,7 @@ vectors, of `tile` on arrays, more patterns, and values from around the region.
 """
 
 DIALECT_INTRODUCTION = """
-The `tile` dialect says what a tensor program computes: contractions with named indices,
+The `tile` dialect describes tensor programs: contractions with named indices,
 elementwise ops, and a few ops that move elements about. Its tensors are upstream `tensor` types;
 scalars are tensors without axes. Tile text becomes this dialect, and passes turn it into kernels.
 """
@@ -118,7 +122,7 @@ ATTRIBUTES_INTRODUCTION = """
 Besides their properties, ops have attributes that steer passes or hand on facts about the source.
 The table `tiledialect/dialects/discardable.py` declares them. Modules are verified against it: an
 attribute of the dialects that it does not list, or that stands elsewhere, is an error. `argument`
-and `result` are those of a `func.func`.
+and `result` belong to a `func.func`.
 """
 
 RULES_INTRODUCTION = """
@@ -365,7 +369,7 @@ def pass_section(cls: type[ModulePass]) -> Iterator[str]:
         yield "\n".join(["| option | type | default | |", "| --- | --- | --- | --- |", *rows])
     if cls.name not in EXAMPLES:
         raise KeyError(f"give an example of {cls.name} in docs/pass_examples.py")
-    yield from pass_example(*EXAMPLES[cls.name])
+    yield from pass_example(cls.name, *EXAMPLES[cls.name])
 
 
 def option_text(cls: type[ModulePass], name: str) -> str:
@@ -374,16 +378,47 @@ def option_text(cls: type[ModulePass], name: str) -> str:
     return " ".join(found[1].split()) if found else ""
 
 
-def pass_example(program: str, passes: str, shown: str = "") -> Iterator[str]:
-    """A run of `tile-opt` with its output, or the lines of it that hold a word."""
+def pass_example(name: str, program: str, passes: str, shown: str = "") -> Iterator[str]:
+    """Generate a run of `tile-opt`: lines that a pass changes, or that hold a word."""
     path = f"examples/{program}" if program.endswith(".mlir") else f"examples/{program}.tile"
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output), contextlib.chdir(HERE.parent):
-        TileOptMain([path, "-p", passes]).run()
-    lines = [line for line in output.getvalue().strip().split("\n") if shown in line]
+    lines = output_of(path, passes)
+    if shown:
+        lines = [line for line in lines if shown in line]
+    elif earlier := re.match(rf"(.*),{name}\b", passes):
+        lines = abridged(output_of(path, earlier[1]), lines)
+    elif passes.startswith(name):
+        lines = abridged(output_of(path, ""), lines)
+    if lines is None:
+        raise ValueError(f"the example of {name} in docs/pass_examples.py shows no change")
     only = f" | grep {shown}" if shown else ""
     text = "\n".join(lines)
     yield f"```sh\n$ tile-opt {path} -p '{passes}'{only}\n{text}\n```"
+
+
+def output_of(path: str, passes: str) -> list[str]:
+    """Lines that `tile-opt` prints."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.chdir(HERE.parent):
+        TileOptMain([path, "-p", passes]).run()
+    return output.getvalue().strip().split("\n")
+
+
+def abridged(before: Sequence[str], after: Sequence[str]) -> list[str] | None:
+    """Replace lines that stand in an earlier text, too, by `...`; None if all do."""
+    matcher = SequenceMatcher(None, [*map(nameless, before)], [*map(nameless, after)], False)
+    if matcher.ratio() == 1:
+        return None
+    kept = set(range(len(after)))
+    for block in matcher.get_matching_blocks():
+        inner = range(block.b + CONTEXT, block.b + block.size - CONTEXT)
+        kept -= set(inner) if len(inner) > LONGEST_GAP else set()
+    shown = [line if k in kept else "..." for k, line in enumerate(after)]
+    return [line for k, line in enumerate(shown) if line != "..." or shown[k - 1] != "..."]
+
+
+def nameless(line: str) -> str:
+    """Line of IR without the numbers in its values' names."""
+    return re.sub(r"%(\w*?)_?\d*\b", r"%\1", line)
 
 
 # -- rewrite rules ---------------------------------------------------------------------------

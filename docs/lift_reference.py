@@ -83,12 +83,12 @@ The examples are applied to the program above: `Derivation.of(stencil).apply(…
 RULE_PATTERNS_INTRODUCTION = """
 ## Patterns of rules
 
-They compose by `>>`, as programs do. A text is a name for what is there, which the rule's function
-takes; a number is that number. A function is a name, or a composition.
+They compose by `>>`, as programs do. A text is a name for the part in its place, an argument of the
+rule's function; a number is that number. A function is a name, or a composition.
 
 `p.join`, `p.transpose` and `p.as_scalar` are the patterns of these names; `p.zip`, `p.tuple` and
-`p.concat` those of the arrays or values `xs`. `p.anything` is any array, `p.whatever` anything; in
-both, `x` is that.
+`p.concat` have the arrays or values `xs` as operands. `p.anything` is any array, `p.whatever`
+anything; in both, `x` is that.
 """
 
 LIFT: Mapping[str, Sequence[str]] = {

@@ -188,8 +188,8 @@ EXAMPLES = {
         ",gpu-widen-bf16",
     ),
     "gpu-arena": (
-        "histogram",
-        'tile-specialize{arguments="9xf32","9xi32","4xf32"},tile-decompose,tile-bounds'
+        "scores",
+        'tile-specialize{arguments="64x32xf32","32x16xf32"},tile-decompose,tile-bounds'
         ",tile-fuse,tile-loop-tiling,tile-to-gpu,gpu-arena",
     ),
     "tile-compile": ("pool", f"{POOL},tile-compile"),

@@ -1,11 +1,11 @@
-func.func @tree(%x: tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N / 8>> {
-  %0 = lift.split(8) %x : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?x8xf32, #lift.sizes<N / 8>>
-  %1 = lift.map_wrg(0)(%chunk in %0) : (tensor<?x8xf32, #lift.sizes<N / 8>>) -> tensor<?x1xf32, #lift.sizes<N / 8>> {
-    %2 = lift.map_lcl(0)(%a in %chunk) : (tensor<8xf32>) -> tensor<8xf32> {
+func.func @tree(%x: tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N / 16>> {
+  %0 = lift.split(16) %x : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?x16xf32, #lift.sizes<N / 16>>
+  %1 = lift.map_wrg(0)(%chunk in %0) : (tensor<?x16xf32, #lift.sizes<N / 16>>) -> tensor<?x1xf32, #lift.sizes<N / 16>> {
+    %2 = lift.map_lcl(0)(%a in %chunk) : (tensor<16xf32>) -> tensor<16xf32> {
       lift.yield %a : f32
     }
-    %3 = lift.to_local %2 : (tensor<8xf32>) -> tensor<8xf32>
-    %4 = lift.iterate(3)(%5 : tensor<?xf32, #lift.sizes<_n>> from %3) : (tensor<8xf32>) -> tensor<1xf32> {
+    %3 = lift.to_local %2 : (tensor<16xf32>) -> tensor<16xf32>
+    %4 = lift.iterate(4)(%5 : tensor<?xf32, #lift.sizes<_n>> from %3) : (tensor<16xf32>) -> tensor<1xf32> {
       %6 = lift.split(2) %5 : (tensor<?xf32, #lift.sizes<_n>>) -> tensor<?x2xf32, #lift.sizes<_n / 2>>
       %7 = lift.map_lcl(0)(%8 in %6) : (tensor<?x2xf32, #lift.sizes<_n / 2>>) -> tensor<?xf32, #lift.sizes<_n / 2>> {
         %9 = arith.constant 0.000000e+00 : f32
@@ -20,6 +20,6 @@ func.func @tree(%x: tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<
     }
     lift.yield %4 : tensor<1xf32>
   }
-  %13 = lift.join %1 : (tensor<?x1xf32, #lift.sizes<N / 8>>) -> tensor<?xf32, #lift.sizes<N / 8>>
-  func.return %13 : tensor<?xf32, #lift.sizes<N / 8>>
+  %13 = lift.join %1 : (tensor<?x1xf32, #lift.sizes<N / 16>>) -> tensor<?xf32, #lift.sizes<N / 16>>
+  func.return %13 : tensor<?xf32, #lift.sizes<N / 16>>
 }

@@ -6,7 +6,7 @@ By the language of a code block:
 - ``tile``: is a Tile function, which the printer and the parser bring back as the same IR;
 - ``python``: is executed; the blocks of a page see one another's names;
 - ``sh``: lines that begin with ``$`` are run one after the other in a directory that holds
-  ``examples/``; what follows each is its output, in which a line ``...`` stands for any lines;
+  ``examples/``; the lines after each are its output, in which a line ``...`` stands for any lines;
 - ``tile error`` and ``mlir error``: is refused, with the text of the ``text`` block after it;
 - anything else (``console``, ``text``): is not run.
 
@@ -54,7 +54,7 @@ BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 
 @dataclass(frozen=True)
 class Example:
-    """A code block of a page; ``next_text`` is what the block after it holds."""
+    """A code block of a page; ``next_text`` is the text of the block after it."""
 
     page: str
     line: int

@@ -22,7 +22,7 @@ RANDOM = np.random.default_rng(3)
 
 
 def inputs() -> dict[str, np.ndarray[Any, Any]]:
-    """The page's tensors: those of the header, I of integers."""
+    """Tensors of the page's header; I holds integers."""
     assert HEADER is not None
     found: dict[str, np.ndarray[Any, Any]] = {}
     for name, dims in re.findall(r"(\w+)\[([^]]*)\]", HEADER[1]):
@@ -36,7 +36,7 @@ INPUTS = inputs()
 
 
 def wanted(line: str) -> np.ndarray[Any, Any]:
-    """What NumPy gives, computed in float64."""
+    """NumPy's result, computed in float64."""
     exact = {k: a.astype(np.float64) if a.dtype.kind == "f" else a for k, a in INPUTS.items()}
     return np.asarray(eval(line, {"np": np, **SIZES, **exact}))
 

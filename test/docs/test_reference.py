@@ -1,4 +1,4 @@
-"""What can be given on command lines is in the documentation, or at least in a test."""
+"""Options of commands and passes in the documentation or in a test."""
 
 from __future__ import annotations
 
