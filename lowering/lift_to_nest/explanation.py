@@ -12,7 +12,7 @@ from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.errors import count
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.lift_to_nest.kernel import LiftKernel
-from tiledialect.lowering.lift_to_nest.lift_to_nest import functions_of_patterns, host_of
+from tiledialect.lowering.lift_to_nest.lift_to_nest import functions_of_patterns, host_builder
 from tiledialect.lowering.lift_to_nest.view_traces import views_text
 from tiledialect.passes.lift.lift_rewrite import recorded
 
@@ -36,7 +36,7 @@ def _lines(function: func.FuncOp, local_size: int) -> Iterator[str]:
         yield from (f"    {text}" for text in texts)
     else:
         yield "  who does what is as the program says"
-    host = host_of(function, local_size, tracing=True)
+    host = host_builder(function, local_size, tracing=True)
     host.build()
     for kernel in host.own.values():
         yield _kernel(kernel)

@@ -70,7 +70,7 @@ class LiftHost(HostFunction):
         self.own: dict[str, LiftKernel] = {}
         """Kernels of patterns by their texts: identical ones are there once."""
         for old, new in zip(self.source.body.block.args, self.block.args, strict=True):
-            self._adopt(old, new)
+            self._bind(old, new)
         self._find_sizes()
 
     @property
@@ -97,7 +97,7 @@ class LiftHost(HostFunction):
 
     # -- memory ----------------------------------------------------------------------------
 
-    def _adopt(self, value: SSAValue, buffer: SSAValue) -> None:
+    def _bind(self, value: SSAValue, buffer: SSAValue) -> None:
         """Note the view of a tensor."""
         assert isinstance(value.type, TensorType)
         sizes = tuple(map(expression, sizes_of(value.type)))
@@ -163,7 +163,7 @@ class LiftHost(HostFunction):
                 self._compute(op, self.found)
                 self.done.add(op.results[0])
         for value in self.outs:
-            self._settle(value)
+            self._materialize(value)
         return self._returned(returned, results)
 
     def _result(self, k: int, value: SSAValue) -> Memory | None:
@@ -185,7 +185,7 @@ class LiftHost(HostFunction):
         self.outs.setdefault(value, []).append(place)
         self.buffers[value] = place.buffer
 
-    def _settle(self, value: SSAValue) -> None:
+    def _materialize(self, value: SSAValue) -> None:
         """Copy a value to its places, unless a kernel has written it there."""
         for origin, _ in self.resolver.origins(value, self.source.body.block):
             if origin not in self.done:
@@ -207,13 +207,13 @@ class LiftHost(HostFunction):
         """Launch a kernel of tile, whose operands are copied to memory."""
         for value in op.operands:
             if value in self.outs:
-                self._settle(value)
+                self._materialize(value)
         if isinstance(op, KernelOp):
             self._kernel(op)
         else:
             self._reshape(op)
         for value in op.results:
-            self._adopt(value, self.buffers[value])
+            self._bind(value, self.buffers[value])
 
     def _compute(self, op: Any, found: OutputViews) -> None:
         """Launch a pattern that computes, as a kernel."""
@@ -280,7 +280,7 @@ class LiftHost(HostFunction):
         for op in kernel.function.walk():
             if isinstance(op.location, UnknownLoc):
                 op.location = self.source.location
-        same = self.own.setdefault(_text(kernel.function), kernel)
+        same = self.own.setdefault(_structure(kernel.function), kernel)
         operands = [self._flat(b) for b in kernel.buffers]
         operands += [self.index.variables[n] for n in kernel.names]
         self.builder.insert(
@@ -339,7 +339,7 @@ def _hint(value: SSAValue) -> str:
     return getattr(value.owner, "name", "value").rpartition(".")[2]
 
 
-def _text(function: gpu.FuncOp) -> str:
+def _structure(function: gpu.FuncOp) -> str:
     """Text of a kernel but for names."""
     plain = function.clone()
     plain.sym_name = StringAttr("kernel")

@@ -94,7 +94,7 @@ def _check_signature(function: func.FuncOp) -> None:
             )
 
 
-def host_of(function: func.FuncOp, local_size: int, *, tracing: bool = False) -> LiftHost:
+def host_builder(function: func.FuncOp, local_size: int, *, tracing: bool = False) -> LiftHost:
     """Builder of the kernels of a function and of its host's side."""
     from tiledialect.lowering.lift_to_nest.host import LiftHost
 
@@ -135,7 +135,7 @@ class LiftToNestPass(PassWithFlags):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function that has patterns."""
         for function in functions_of_patterns(op):
-            host = host_of(function, self.local_size, tracing=self.print_views)
+            host = host_builder(function, self.local_size, tracing=self.print_views)
             host_function = host.build()
             if self.print_views:
                 from tiledialect.lowering.lift_to_nest.view_traces import views_text

@@ -217,7 +217,7 @@ class LiftMemory(NestBuilder):
 
     # -- views -----------------------------------------------------------------------------
 
-    def find(self, view: View, path: Path, what: str) -> tuple[View, Path]:
+    def find(self, view: View, path: Path, kind: str) -> tuple[View, Path]:
         """Resolve a path into a view behind all layout, and trace it."""
         if self.traces is None:
             return resolve(view, path)
@@ -232,10 +232,10 @@ class LiftMemory(NestBuilder):
         leaf, rest = resolve(view, path, watch)
         if isinstance(leaf, Memory) and (rest or len(steps) > 1):
             flat = simplify(leaf.address(rest), self.env)
-            self.traces.append(Trace(leaf.name, what, tuple(steps), flat))
+            self.traces.append(Trace(leaf.name, kind, tuple(steps), flat))
         elif isinstance(leaf, Choice):
             test = simplify_condition(leaf.condition, self.env)
-            self.traces.append(Trace("one of two", what, tuple(steps[:-1]), test))
+            self.traces.append(Trace("one of two", kind, tuple(steps[:-1]), test))
         return leaf, rest
 
     # -- reading ---------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from tiledialect.ir.signature import find_function
 from tiledialect.lowering.lift_to_nest.lift_to_nest import (
     LiftToNestPass,
     functions_of_patterns,
-    host_of,
+    host_builder,
 )
 from tiledialect.lowering.lift_to_nest.view_traces import Step, Trace, Traces, views_text
 from tiledialect.passes.lift.render.svg import Node, Table, page
@@ -57,7 +57,7 @@ def views_of(module: ModuleOp, local_size: int) -> Views:
     """Views of the functions of a module that have low-level patterns."""
     traces: dict[str, list[Trace]] = {}
     for function in functions_of_patterns(module.clone()):
-        host = host_of(function, local_size, tracing=True)
+        host = host_builder(function, local_size, tracing=True)
         host.build()
         traces |= host.traces
     if not traces:

@@ -34,7 +34,7 @@ class Trace:
     """Trace of an access: the views from the last to memory, and the path into each."""
 
     memory: str
-    what: str
+    kind: str
     steps: tuple[Step, ...]
     end: Expr | Condition
     """Flat index; or the condition by which the access is to one of two views."""
@@ -42,7 +42,7 @@ class Trace:
     @property
     def title(self) -> str:
         """Title: the kind of access, and the memory."""
-        return f"{self.memory} is {self.what}"
+        return f"{self.memory} is {self.kind}"
 
     @property
     def is_choice(self) -> bool:

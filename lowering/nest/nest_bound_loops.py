@@ -22,7 +22,7 @@ from tiledialect.index.integer import (
 from tiledialect.index.simplify import constant_difference, simplify
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
-from tiledialect.lowering.nest.utils.conditions import all_of, parts_of, set_condition
+from tiledialect.lowering.nest.utils.conditions import conjuncts, only_op_of, set_condition
 from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.schedule.loops import Role
 
@@ -56,9 +56,9 @@ class Bounding:
         if loop.role.data.role is not Role.SERIAL:
             return
         index = self.scope.name(loop.index)
-        match all_of(loop.block):
+        match only_op_of(loop.block):
             case IfOp(otherwise=None) as branch:
-                parts = parts_of(self.scope.condition(branch))
+                parts = conjuncts(self.scope.condition(branch))
                 ends = {part: end_of(part, str(index), self.scope) for part in parts}
                 taken = {p: e for p, e in ends.items() if e is not None and self._is_taken(e)}
                 # Where a test stays, another end would save little.
@@ -102,7 +102,7 @@ class NestBoundLoopsPass(PassWithFlags):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Bound the loops of every kernel."""
         for function in ops_of(op, gpu.FuncOp):
-            if not any(isinstance(all_of(x.block), IfOp) for x in ops_of(function, ForOp)):
+            if not any(isinstance(only_op_of(x.block), IfOp) for x in ops_of(function, ForOp)):
                 continue
             scope, loops = NestScope(), ops_of(function, ForOp)
             local = [x.index for x in loops if x.role.data.role is Role.LOCAL]

@@ -36,9 +36,9 @@ from tiledialect.lowering.nest.utils.access_strides import loops_around
 from tiledialect.lowering.nest.utils.builder import PRIVATE, is_local
 from tiledialect.lowering.nest.utils.conditions import (
     Guarded,
+    conjuncts,
     is_guarded,
     is_uniform,
-    parts_of,
     set_condition,
 )
 from tiledialect.lowering.nest.utils.scope import NestScope
@@ -48,7 +48,7 @@ MAX_UNROLLED_STEPS = 64
 """Maximum number of steps of unrolled loops that are examined."""
 
 
-def halve(loop: ForOp, env: Env) -> None:
+def split_vector(loop: ForOp, env: Env) -> None:
     """Replace a vector loop by a branch: all of its lanes, or two halves, halved too.
 
     ``env`` is the empty one, from which the environments of all loops derive.
@@ -61,19 +61,23 @@ def halve(loop: ForOp, env: Env) -> None:
     if not tests or lanes not in VECTOR_SIZES or lanes % 2:
         return
     scope.learn_from_branches(loop)
-    ends = [_given(part, [lane], [k]) for part in tests for k in (0, lanes - 1)]
+    ends = [_substituted(part, [lane], [k]) for part in tests for k in (0, lanes - 1)]
     holds = simplify_condition(both(*ends), scope.env)
-    if not isinstance(holds, Truth) and not _writes(loop) and not _is_known(holds, loop, scope):
+    if (
+        not isinstance(holds, Truth)
+        and not _writes_memory(loop)
+        and not _is_known(holds, loop, scope)
+    ):
         return
     if holds == Truth(True):
         Rewriter.replace_op(loop, _whole(loop, dict.fromkeys(tests, holds), scope))
         return
     if all(is_uniform(part, lane, lanes, scope.env) for part in tests):
-        halves = [_whole(loop, _not_all(loop, tests, scope), scope)]
+        halves = [_whole(loop, _outcomes(loop, tests, scope), scope)]
     else:
         halves = [_part(loop, first, lanes // 2, env) for first in (0, lanes // 2)]
     if holds == Truth(False):
-        parts = _intervals(loop, tests, scope) if _writes(loop) else []
+        parts = _intervals(loop, tests, scope) if _writes_memory(loop) else []
         del scope.values[lane]
         inner: list[Operation] = [*halves]
         for condition, whole in reversed(parts):
@@ -84,14 +88,14 @@ def halve(loop: ForOp, env: Env) -> None:
         del scope.values[lane]
         Rewriter.replace_op(loop, IfOp(scope.values, holds, Block([whole]), Block(halves)))
     for half in halves:
-        halve(half, env)
+        split_vector(half, env)
 
 
 def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
     """Conditions that depend on the lane; empty if halves cannot decide one of them."""
     ops = list(filter(is_guarded, ops_in(loop.block)))
     lane = scope.name(loop.index)
-    parts = {part: None for op in ops for part in parts_of(scope.condition(op))}
+    parts = {part: None for op in ops for part in conjuncts(scope.condition(op))}
     found = [p for p in parts if any(str(lane) in e.names for e in expressions_of(p))]
     # Memory that work-items fill together must not be filled in different branches.
     if any(is_local(op.result) for op in ops_of(loop.block, BufferOp)):
@@ -155,7 +159,7 @@ def _expr(test: Condition) -> Expr:
     return test.expr
 
 
-def _writes(loop: ForOp) -> bool:
+def _writes_memory(loop: ForOp) -> bool:
     """Whether a loop writes to memory: registers that it sets would leave branches by lanes."""
     stored = [op.memory.type for op in ops_of(loop.block, StoreOp)]
     return any(isinstance(t, MemRefType) and t.memory_space != PRIVATE for t in stored)
@@ -174,12 +178,12 @@ def _is_known(condition: Condition, loop: ForOp, scope: NestScope) -> bool:
         return False
     names, steps = list(unrolled), product(*unrolled.values())
     return all(
-        isinstance(simplify_condition(_given(condition, names, step), scope.env), Truth)
+        isinstance(simplify_condition(_substituted(condition, names, step), scope.env), Truth)
         for step in steps
     )
 
 
-def _given(condition: Condition, names: Sequence[str], numbers: Sequence[int]) -> Condition:
+def _substituted(condition: Condition, names: Sequence[str], numbers: Sequence[int]) -> Condition:
     """Substitute numbers for names in a condition."""
     values = {name: Expr.const(k) for name, k in zip(names, numbers, strict=True)}
     return map_expressions(condition, lambda e: e.substitute(values))
@@ -213,16 +217,16 @@ def _part(loop: ForOp, first: int, lanes: int, env: Env) -> ForOp:
     return part
 
 
-def _not_all(
+def _outcomes(
     loop: ForOp, tests: Sequence[Condition], scope: NestScope
 ) -> Mapping[Condition, Condition]:
     """Outcome of tests on which all lanes agree, where not all of them hold."""
     lane = str(scope.name(loop.index))
-    found = [parts_of(scope.condition(op)) for op in filter(is_guarded, ops_in(loop.block))]
+    found = [conjuncts(scope.condition(op)) for op in filter(is_guarded, ops_in(loop.block))]
     if all(set(tests) <= {*parts} or {*parts}.isdisjoint(tests) for parts in found):
         return dict.fromkeys(tests, Truth(False))
     # Ops that are tested for something else may be done all the same.
-    return {p: simplify_condition(_given(p, [lane], [0]), scope.env) for p in tests}
+    return {p: simplify_condition(_substituted(p, [lane], [0]), scope.env) for p in tests}
 
 
 def _whole(loop: ForOp, tests: Mapping[Condition, Condition], scope: NestScope) -> ForOp:
@@ -233,7 +237,7 @@ def _whole(loop: ForOp, tests: Mapping[Condition, Condition], scope: NestScope) 
         {**scope.names, whole.index: lane}, {**scope.values, str(lane): whole.index}, scope.env
     )
     for op in filter(is_guarded, ops_in(whole.block)):
-        parts = parts_of(own.condition(op))
+        parts = conjuncts(own.condition(op))
         if not tests.keys().isdisjoint(parts):
             set_condition(own, op, both(*(tests.get(p, p) for p in parts)))
     return whole
@@ -259,4 +263,4 @@ class NestHalveVectorsPass(ModulePass):
         # Inner ones first: loops around them are copied with them.
         for loop in reversed(ops_of(op, ForOp)):
             if loop.role.data.role is Role.VECTOR:
-                halve(loop, env)
+                split_vector(loop, env)

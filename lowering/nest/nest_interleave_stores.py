@@ -15,7 +15,7 @@ from tiledialect.index.integer import Expr
 from tiledialect.index.ranges import Env
 from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.ir.target_spec import is_gpu
-from tiledialect.lowering.nest.utils.access_strides import moved_by
+from tiledialect.lowering.nest.utils.access_strides import stride_over
 from tiledialect.lowering.nest.utils.builder import GLOBAL
 from tiledialect.lowering.nest.utils.conditions import Guarded, set_condition
 from tiledialect.lowering.nest.utils.scope import NestScope
@@ -84,7 +84,7 @@ def _fills_gaps(unrolled: ForOp, lanes: ForOp, body: Block, env: Env) -> bool:
         return False
     if moves is loads and any(isinstance(op, IfOp) for op in ops):
         return False
-    steps = {(moved_by(lanes, op, scope), moved_by(unrolled, op, scope)) for op in moves}
+    steps = {(stride_over(lanes, op, scope), stride_over(unrolled, op, scope)) for op in moves}
     apart = {(unrolled.extent, 1)}
     return steps == apart or (moves is loads and steps == {(-(unrolled.extent or 0), 1)})
 

@@ -34,10 +34,10 @@ from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.lowering.nest.utils.conditions import (
     Guarded,
-    all_of,
+    conjuncts,
     is_guarded,
     is_uniform,
-    parts_of,
+    only_op_of,
     set_condition,
 )
 from tiledialect.lowering.nest.utils.scope import NestScope
@@ -145,7 +145,7 @@ class Peeler:
         """Tests in a block that ``outer`` indices can decide."""
         found: list[Test] = []
         for op, facts, in_loop in self._guarded(block, (), in_loop=False):
-            parts = parts_of(self.scope.condition(op))
+            parts = conjuncts(self.scope.condition(op))
             env = reduce(Env.assume, facts, self.scope.env)
             for part in parts:
                 holds = for_all_others(part, outer, env)
@@ -182,7 +182,7 @@ class Peeler:
                 # It stood where a test that is dropped does not hold.
                 continue
             dropped = {test.part for test in tests if test.op is op}
-            rest = [p for p in parts_of(self.scope.condition(op)) if p not in dropped]
+            rest = [p for p in conjuncts(self.scope.condition(op)) if p not in dropped]
             set_condition(self.scope, op, both(*rest))
 
     # -- groups ----------------------------------------------------------------------------
@@ -282,7 +282,7 @@ class Peeler:
         return bool(known) and all(
             (op, part) in known or self._is_uniform(op, part)
             for op, _, _ in self._guarded(loop.block, (), in_loop=False)
-            for part in parts_of(self.scope.condition(op))
+            for part in conjuncts(self.scope.condition(op))
         )
 
     def _first_steps(self, loop: ForOp) -> tuple[int, list[Test]]:
@@ -325,7 +325,7 @@ def _operations(op: Operation) -> int:
 def _places(block: Block) -> Iterator[Block]:
     """The block, and the bodies of serial loops that are its whole body."""
     yield block
-    match all_of(block):
+    match only_op_of(block):
         case ForOp() as loop if loop.role.data.role is Role.SERIAL and loop.extent is not None:
             yield from _places(loop.block)
         case _:

@@ -22,7 +22,7 @@ from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.index.integer import Expr
 from tiledialect.ir.ancestors import nearest
 from tiledialect.ir.ops_in import ops_in
-from tiledialect.lowering.nest.utils.access_strides import is_wide, value_of
+from tiledialect.lowering.nest.utils.access_strides import is_vector_access, value_of
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
 from tiledialect.schedule.cost.device import LINE, Device, Kind, described, device_of
@@ -77,7 +77,7 @@ class RowLoops:
         for op in self.block.ops:
             if (
                 isinstance(op, LoadOp | StoreOp)
-                and is_wide(op)
+                and is_vector_access(op)
                 and NONTEMPORAL not in op.attributes
             ):
                 access = tuple(e.substitute(numbered) for e in scope.access(op))

@@ -14,7 +14,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.ir.ops_in import ops_in, ops_of
-from tiledialect.lowering.nest.utils.access_strides import is_wide, loops_around, moved_by, times
+from tiledialect.lowering.nest.utils.access_strides import (
+    executions,
+    is_vector_access,
+    loops_around,
+    stride_over,
+)
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
 from tiledialect.schedule.cost.device import Kind, described, device_of
@@ -34,28 +39,28 @@ def is_stream(op: LoadOp, scope: NestScope) -> bool:
     if len(inner) == len(loops):
         return False
     host, *outer = loops[len(inner) :]
-    moves = sorted((abs(moved_by(x, op, scope) or 0), x.extent or 1) for x in inner)
+    moves = sorted((abs(stride_over(x, op, scope) or 0), x.extent or 1) for x in inner)
     run, apart = lanes_of(op.result), list[int]()
     for moved, extent in moves:
         if moved == run:
             run *= extent
         else:
             apart.append(moved)
-    if host.role.data.role is not Role.SERIAL or moved_by(host, op, scope) != run:
+    if host.role.data.role is not Role.SERIAL or stride_over(host, op, scope) != run:
         return False
     # Unrolled steps read other streams, or the same elements.
     is_alone = all(moved >= run * (host.extent or 1) for moved in apart)
-    return is_alone and all(moved_by(x, op, scope) != 0 for x in outer if x.extent != 1)
+    return is_alone and all(stride_over(x, op, scope) != 0 for x in outer if x.extent != 1)
 
 
 def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
     """Prefetch for the first load of each large array."""
     ops = ops_in(kernel)
     seen: set[SSAValue] = {op.memory for op in ops if isinstance(op, StoreOp)}
-    often = max((times(op) for op in ops if isinstance(op, LoadOp | StoreOp)), default=0)
+    often = max((executions(op) for op in ops if isinstance(op, LoadOp | StoreOp)), default=0)
     scope = NestScope()
     for op in ops:
-        if not isinstance(op, LoadOp) or op.memory in seen or not is_wide(op):
+        if not isinstance(op, LoadOp) or op.memory in seen or not is_vector_access(op):
             continue
         # The first guess of a mean is one of the numbers: a loop begins with them.
         if not any(loop.role.data.role is Role.SERIAL for loop in loops_around(op)):
@@ -66,7 +71,7 @@ def prefetch_streams(kernel: gpu.FuncOp, cache: int) -> None:
             continue
         seen.add(op.memory)
         is_large = bytes_of(t) > cache
-        if is_large and often <= MAX_USES * times(op) and is_stream(op, scope):
+        if is_large and often <= MAX_USES * executions(op) and is_stream(op, scope):
             *outer, last = scope.access(op)
             place = [*outer, last + PREFETCH_DISTANCE // element_bytes(t)]
             new = PrefetchOp(scope.values, op.memory, place)

@@ -28,7 +28,12 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify_condition
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.lowering.nest.utils.conditions import all_of, is_uniform, parts_of, set_condition
+from tiledialect.lowering.nest.utils.conditions import (
+    conjuncts,
+    is_uniform,
+    only_op_of,
+    set_condition,
+)
 from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.schedule.loops import UNROLLED, Role
 
@@ -54,12 +59,12 @@ class Tile:
     @staticmethod
     def of(lanes: ForOp, env: Env, outermost: ForOp | None = None) -> Tile | None:
         """Build the largest tile with these lanes, inside a loop if given; None if no branch."""
-        branch = all_of(lanes.block)
+        branch = only_op_of(lanes.block)
         if not isinstance(branch, IfOp) or branch.otherwise is not None:
             return None
         loops = [lanes]
         while isinstance(outer := loops[0].parent_op(), ForOp) and _is_unrolled(outer):
-            if outer is outermost or all_of(outer.block) is not loops[0]:
+            if outer is outermost or only_op_of(outer.block) is not loops[0]:
                 break
             loops.insert(0, outer)
         return Tile(loops, branch, NestScope(env=env))
@@ -67,7 +72,7 @@ class Tile:
     def bounds(self) -> list[Bound]:
         """Parts of the condition that a step of an outer loop decides, for most tiles."""
         condition = self.scope.condition(self.branch)
-        found = [self._bound(part) for part in parts_of(condition)]
+        found = [self._bound(part) for part in conjuncts(condition)]
         slanted = [bound for bound in found if bound is not None]
         return slanted if any(self._tells_lanes_apart(bound.part) for bound in slanted) else []
 
@@ -127,7 +132,7 @@ class Tile:
         place = InsertPoint.before(tile)
         rest = tile.clone()
         parts = {bound.part for bound in bounds}
-        kept = [p for p in parts_of(self.scope.condition(self.branch)) if p not in parts]
+        kept = [p for p in conjuncts(self.scope.condition(self.branch)) if p not in parts]
         set_condition(self.scope, self.branch, both(*kept))
         inside, outside = Block(), Block()
         around = IfOp(names, everywhere, inside, outside)

@@ -14,7 +14,7 @@ from tiledialect.index.simplify import is_multiple
 from tiledialect.ir.host_memory import ALIASES, root
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
-from tiledialect.lowering.nest.utils.access_strides import loops_around, moved_by, times
+from tiledialect.lowering.nest.utils.access_strides import executions, loops_around, stride_over
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
 from tiledialect.schedule.cost.device import LINE, Kind, described, device_of
@@ -76,7 +76,7 @@ def _writes_lines(op: StoreOp, scope: NestScope) -> bool:
     for loop in loops_around(op):
         if run * element_bytes(t) >= LINE:
             break
-        if moved_by(loop, op, scope) == run:
+        if stride_over(loop, op, scope) == run:
             run *= loop.extent or 1
         elif loop.role.data.role is Role.UNROLL:
             begun *= loop.extent or 1
@@ -90,8 +90,8 @@ def stream_stores(kernel: gpu.FuncOp, numbers: frozenset[int]) -> None:
     unread: set[SSAValue] = {kernel.body.block.args[k] for k in numbers}
     loads = ops_of(kernel, LoadOp)
     stores = [op for op in ops_of(kernel, StoreOp) if op.memory in unread]
-    most = MAX_LOADS * sum(map(times, stores))
-    if any(times(op) > most for op in loads):
+    most = MAX_LOADS * sum(map(executions, stores))
+    if any(executions(op) > most for op in loads):
         return
     scope = NestScope()
     for op in stores:

@@ -37,7 +37,7 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL
-from tiledialect.lowering.nest.utils.conditions import branch_outside, is_uniform
+from tiledialect.lowering.nest.utils.conditions import hoist_branch, is_uniform
 from tiledialect.lowering.nest.utils.constants import constant
 from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.lowering.nest.utils.shuffles import (
@@ -464,7 +464,7 @@ class Vectorizer:
 
 def vectorize(loop: ForOp, env: Env) -> None:
     """Replace a vector loop by ops on vectors, or unroll it."""
-    branch_outside(loop, env)
+    hoist_branch(loop, env)
     vectorizer = Vectorizer(loop, NestScope(env=env))
     try:
         ops = vectorizer.run()

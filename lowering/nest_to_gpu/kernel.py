@@ -148,8 +148,8 @@ class GpuKernel:
         is_pure = op.has_trait(Pure) or isinstance(op, vector.ShuffleOp)
         if not is_pure or len(op.results) != 1:
             return None
-        what = (type(op), *op.properties.items(), *op.attributes.items(), op.results[0].type)
-        return self.kinds.setdefault(what, len(self.kinds))
+        key = (type(op), *op.properties.items(), *op.attributes.items(), op.results[0].type)
+        return self.kinds.setdefault(key, len(self.kinds))
 
     def enter(self, block: Block) -> None:
         """Build a block inside."""

@@ -212,7 +212,7 @@ def fragment(kernel: GpuKernel, op: Operation) -> None:
     """Lower the load of an instruction's operand, unless its registers are known."""
     assert isinstance(op, FragmentOp)
     place = kernel.address(op)
-    what = (
+    key = (
         op.entry.name,
         op.number,
         op.rows.axis,
@@ -220,7 +220,7 @@ def fragment(kernel: GpuKernel, op: Operation) -> None:
         kernel.versions.get(op.memory),
         place,
     )
-    keys = [(FragmentOp, *what, k) for k in range(len(op.registers))]
+    keys = [(FragmentOp, *key, k) for k in range(len(op.registers))]
     found = [kernel.known.get(key) for key in keys]
     if None in found:
         memory, index = kernel.values[op.memory], kernel.indices.value(place)

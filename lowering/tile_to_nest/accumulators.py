@@ -168,10 +168,10 @@ class Accumulator:
         self._copy(self, self, other)
         return other
 
-    def change(self, what: Callable[[SSAValue], SSAValue]) -> None:
+    def change(self, update: Callable[[SSAValue], SSAValue]) -> None:
         """Replace the accumulator of the loops being built by a function of it."""
         old = self.nest.load(self.buffer, self.places.here())
-        self.nest.store(what(old), self.buffer, self.places.here())
+        self.nest.store(update(old), self.buffer, self.places.here())
 
     def set(self) -> None:
         """Set the flag of the loops being built."""

@@ -69,7 +69,7 @@ class Accumulation:
 
 
 @dataclass(frozen=True)
-class Sums:
+class Aggregates:
     """Aggregates of the elements of a work-item."""
 
     acc: Accumulator
@@ -240,7 +240,7 @@ class ContractionNest:
         for accumulator in kept:
             accumulator.start(self.instruction.alone if self.instruction is not None else ())
         first = Accumulation(self.op, self.staging, acc, self.staging.read, flag)
-        self._go_over(first, tests)
+        self._accumulate(first, tests)
         exchanges = self.instruction is not None and self.instruction.exchange is not None
         for accumulator in kept:
             accumulator.reduce(everywhere=self.count is not None or exchanges)
@@ -249,7 +249,7 @@ class ContractionNest:
             with self.kernel.loops(self.moving):
                 self.instruction.exchange_sums(acc.buffer, self.places.here)
         with self.nest.when(equal(self.kernel.linear_id(self.places.shared), 0)):
-            self._finish(0, tests, Sums(acc, flag, counted))
+            self._finish(0, tests, Aggregates(acc, flag, counted))
 
     def _count(
         self, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None
@@ -267,35 +267,35 @@ class ContractionNest:
             return self.counted.read(0)
 
         lands = self._lands if self.counted is self.staging else tuple
-        self._go_over(Accumulation(op, self.counted, found, read, lands=lands), tests)
+        self._accumulate(Accumulation(op, self.counted, found, read, lands=lands), tests)
         found.reduce(everywhere=False)
         return found
 
-    def _go_over(self, what: Accumulation, tests: tuple[Test, ...]) -> None:
+    def _accumulate(self, accumulation: Accumulation, tests: tuple[Test, ...]) -> None:
         """Build the loops over all points of the accumulators."""
         needed = self._tests_of_unstaged(tests)
-        every = (*needed, *self.point_tests(what.staging, what.flag))
-        with what.staging.scope():
-            self._points(self.first_reduction, every, what, entering=True)
+        every = (*needed, *self.point_tests(accumulation.staging, accumulation.flag))
+        with accumulation.staging.scope():
+            self._points(self.first_reduction, every, accumulation, entering=True)
 
     def _points(
-        self, k: int, tests: tuple[Test, ...], what: Accumulation, *, entering: bool = False
+        self, k: int, tests: tuple[Test, ...], accumulation: Accumulation, *, entering: bool = False
     ) -> None:
         """Build the loops over the points, from level ``k`` on."""
         skip, tests = self.guards.skipping(tests, k)
         with skip:
             if not entering:
-                what.staging.copy(k)
+                accumulation.staging.copy(k)
             if k != self.places.window:
-                self._points_inside(k, tests, what)
+                self._points_inside(k, tests, accumulation)
                 return
-            with what.acc.in_registers() as registers:
-                self._points_inside(k, tests, replace(what, acc=registers))
+            with accumulation.acc.in_registers() as registers:
+                self._points_inside(k, tests, replace(accumulation, acc=registers))
 
-    def _points_inside(self, k: int, tests: tuple[Test, ...], what: Accumulation) -> None:
+    def _points_inside(self, k: int, tests: tuple[Test, ...], accumulation: Accumulation) -> None:
         # The work-items of an instruction stay together.
         branch, later = self.guards.passing(tests, k, points=self.instruction is None)
-        acc, flag = what.acc, what.flag
+        acc, flag = accumulation.acc, accumulation.flag
         with branch:
             if self.instruction is not None and k == self.instruction.box.first:
                 self._refuse([t for t in later if t.needed_until is None], flag)
@@ -303,17 +303,17 @@ class ContractionNest:
                 return
             if k < len(self.levels):
                 with self.kernel.loops([k]):
-                    self._points(k + 1, later, what)
+                    self._points(k + 1, later, accumulation)
                 return
-            acc.add(self._value(what))
+            acc.add(self._value(accumulation))
             if flag is not None:
                 flag.set()
 
-    def _value(self, what: Accumulation) -> SSAValue:
+    def _value(self, accumulation: Accumulation) -> SSAValue:
         """Value that is aggregated at the loops being built."""
-        scalars, t = self.nest.scalars, what.acc.type
-        value = combined(what.op, scalars, t, what.read)
-        for test in what.lands():
+        scalars, t = self.nest.scalars, accumulation.acc.type
+        value = combined(accumulation.op, scalars, t, accumulation.read)
+        for test in accumulation.lands():
             value = scalars.select(test, value, scalars.constant(0, t))
         return value
 
@@ -359,7 +359,7 @@ class ContractionNest:
                 self.op, f"{name} cannot compute {name_of(self.op.result)}: {reason} inside its box"
             )
 
-    def _finish(self, k: int, tests: tuple[Test, ...], sums: Sums) -> None:
+    def _finish(self, k: int, tests: tuple[Test, ...], sums: Aggregates) -> None:
         """Build the loops over the accumulators, and the stores of each."""
         ready = self.guards.known(tests)
         later = tuple(t for t in tests if t not in ready)
@@ -394,7 +394,7 @@ class ContractionNest:
         """Elements at the output coordinates of the loops being built."""
         return Elements(self.nest, self.kernel.memory, self.kernel.at(self.op.output.data))
 
-    def _write(self, sums: Sums, place: Sequence[Expr] | None = None) -> None:
+    def _write(self, sums: Aggregates, place: Sequence[Expr] | None = None) -> None:
         """Write the outputs at one element."""
         elements = self._elements()
         elements.known[self.op.result] = self._result(sums.acc, sums.flag, elements, place)

@@ -473,7 +473,7 @@ class Point:
             value, t = self.combined(op, accumulator.type), accumulator.type
             if (greatest := self.own.sums.get(op)) is None:
                 tail = self.rows.tail
-                accumulator.add(tail.once(op, accumulator, value) if tail else value)
+                accumulator.add(tail.without_overlap(op, accumulator, value) if tail else value)
             else:
                 step = self.steps[self.accumulators[greatest]]
                 accumulator.change(partial(step.added, self.nest.scalars, t, value=value))

@@ -72,7 +72,7 @@ class RowTail(ABC):
             return None
         own = tuple(k for k, level in enumerate(levels) if level.index == index)
         tail = ShiftedTail(kernel, index, own, kernel.ranges[index].extent)
-        tail = AlignedTail.instead_of(tail, rows) or tail
+        tail = AlignedTail.of_long_row(tail, rows) or tail
         if not tail.is_possible:
             return None
         allow_shift(kernel, index)
@@ -160,7 +160,9 @@ class RowTail(ABC):
             with self.kernel.at_steps(steps):
                 inside()
 
-    def once(self, op: ContractionOp, accumulator: Accumulator, value: SSAValue) -> SSAValue:
+    def without_overlap(
+        self, op: ContractionOp, accumulator: Accumulator, value: SSAValue
+    ) -> SSAValue:
         """Select the summand here: neutral in lanes that another vector aggregates."""
         is_alone = self.levels[-1] in accumulator.places.moving
         if is_alone or op.aggregation.data in EXTREMES or (found := self._new) is None:
@@ -220,11 +222,11 @@ class AlignedTail(RowTail):
 
     start: IndexExpr
     """Start of a row in memory."""
-    least: int
+    min_head: int
     """Minimum number of elements before the first aligned vector."""
 
     @staticmethod
-    def instead_of(tail: RowTail, rows: Rows) -> AlignedTail | None:
+    def of_long_row(tail: RowTail, rows: Rows) -> AlignedTail | None:
         """Aligned tail of a long row whose successor is aligned differently; else None."""
         kernel, index = tail.kernel, tail.index
         is_loop = kernel.levels[tail.levels[0]].role is Role.SERIAL
@@ -241,7 +243,7 @@ class AlignedTail(RowTail):
     @property
     @override
     def ends(self) -> tuple[int, ...]:
-        last, behind = self.length - self.lanes, self.length - self.least - self.done
+        last, behind = self.length - self.lanes, self.length - self.min_head - self.done
         return (0, *(last - k * self.lanes for k in reversed(range(ceil_div(behind, self.lanes)))))
 
     @override
@@ -288,6 +290,6 @@ def _start(kernel: KernelNest, rows: Rows, index: str) -> tuple[IndexExpr, int] 
             strides = [prod(sizes[k + 1 :]) for k in range(len(sizes) - 1)]
             outer = [(a, n) for a, n in zip(along[:-1], strides, strict=True) if a is not None]
             start = sum((IndexExpr.of(a) * n for a, n in outer), IndexExpr.of(0))
-            least = gcd(lanes, *(n for _, n in outer))
-            return (start.substitute(kernel.values), least) if least < lanes else None
+            min_head = gcd(lanes, *(n for _, n in outer))
+            return (start.substitute(kernel.values), min_head) if min_head < lanes else None
     return None

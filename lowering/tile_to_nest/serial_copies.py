@@ -24,7 +24,7 @@ Position = Mapping[int, Expr]
 
 
 @dataclass(frozen=True)
-class Run:
+class Chunks:
     """Consecutive chunks of ``width`` neighbours."""
 
     start: int
@@ -32,14 +32,14 @@ class Run:
     width: int
 
 
-def runs(extent: int, width: int, start: int = 0) -> list[Run]:
+def chunks(extent: int, width: int, start: int = 0) -> list[Chunks]:
     """Chunks that make up ``extent``: as many of ``width`` as there can be, then of its halves."""
-    found: list[Run] = []
+    found: list[Chunks] = []
     end = start + extent
     while start < end:
         count = (end - start) // width
         if count:
-            found.append(Run(start, count, width))
+            found.append(Chunks(start, count, width))
             start += count * width
         width = width // 2 if width % 2 == 0 else 1
     return found
@@ -84,27 +84,29 @@ class SerialCopy:
     def _row(self, position: Position, row: int) -> None:
         """Copy a row of memory that is one of the tile's, too."""
 
-        def move(pieces: Sequence[Run]) -> None:
+        def move(pieces: Sequence[Chunks]) -> None:
             for run in pieces:
                 self._elements(position, {row: run})
 
         self._where_inside(
             {**position, row: Expr()},
             row,
-            lambda first, count: move(runs(count, self.width, first)),
-            lambda first, count: move([Run(first, count, 1)]),
+            lambda first, count: move(chunks(count, self.width, first)),
+            lambda first, count: move([Chunks(first, count, 1)]),
         )
 
     def _columns(self, position: Position, row: int, column: int) -> None:
         """Copy rows of memory that are columns of the tile."""
-        across = runs(self.extents[column], self.width)
+        across = chunks(self.extents[column], self.width)
 
         def one_by_one(first: int, count: int) -> None:
-            self._rest(position, row, Run(first, count, 1), column, Run(0, self.extents[column], 1))
+            self._rest(
+                position, row, Chunks(first, count, 1), column, Chunks(0, self.extents[column], 1)
+            )
 
         def squares(first: int, count: int) -> None:
             for run in across:
-                self._squares(position, row, Run(first, count, 1), column, run)
+                self._squares(position, row, Chunks(first, count, 1), column, run)
 
         start = {**position, row: Expr(), column: Expr()}
         self._where_inside(start, row, squares if self.square else one_by_one, one_by_one)
@@ -133,7 +135,9 @@ class SerialCopy:
             if low < high:
                 act(low, high - low)
 
-    def _squares(self, position: Position, row: int, along: Run, column: int, across: Run) -> None:
+    def _squares(
+        self, position: Position, row: int, along: Chunks, column: int, across: Chunks
+    ) -> None:
         """Copy some columns of the tile, whose elements are neighbours in memory."""
         width, squares = across.width, along.count // across.width if across.width > 1 else 0
         if squares and self.square is not None:
@@ -143,15 +147,17 @@ class SerialCopy:
             ):
                 place = {column: across.start + t * width, row: along.start + s * width}
                 self.square({**position, **place}, width)
-        rest = Run(along.start + squares * width, along.count - squares * width, 1)
-        self._rest(position, row, rest, column, Run(across.start, across.count * width, 1))
+        rest = Chunks(along.start + squares * width, along.count - squares * width, 1)
+        self._rest(position, row, rest, column, Chunks(across.start, across.count * width, 1))
 
-    def _rest(self, position: Position, row: int, along: Run, column: int, across: Run) -> None:
+    def _rest(
+        self, position: Position, row: int, along: Chunks, column: int, across: Chunks
+    ) -> None:
         """Copy the remainder element by element, in the order of memory."""
         both_runs = {row: along, column: across}
         self._elements(position, {d: both_runs[d] for d in self.order if d in both_runs})
 
-    def _elements(self, position: Position, inside: Mapping[int, Run]) -> None:
+    def _elements(self, position: Position, inside: Mapping[int, Chunks]) -> None:
         """Copy the remainder of a box: the last of the dimensions inside in vectors."""
         if not all(run.count for run in inside.values()):
             return

@@ -20,7 +20,7 @@ def loops_around(op: Operation) -> Iterator[ForOp]:
     return (x for x in ancestors(op) if isinstance(x, ForOp))
 
 
-def times(op: Operation) -> int:
+def executions(op: Operation) -> int:
     """Number of executions of an op, as far as known."""
     return prod(loop.extent or 1 for loop in loops_around(op))
 
@@ -30,7 +30,7 @@ def value_of(op: LoadOp | StoreOp) -> SSAValue:
     return op.result if isinstance(op, LoadOp) else op.value
 
 
-def is_wide(op: LoadOp | StoreOp) -> bool:
+def is_vector_access(op: LoadOp | StoreOp) -> bool:
     """Whether an access is to neighbours in global memory, whatever the indices."""
     t = op.memory.type
     assert isinstance(t, MemRefType)
@@ -38,7 +38,7 @@ def is_wide(op: LoadOp | StoreOp) -> bool:
     return is_plain and isinstance(value_of(op).type, VectorType)
 
 
-def moved_by(loop: ForOp, op: LoadOp | StoreOp, scope: NestScope) -> int | None:
+def stride_over(loop: ForOp, op: LoadOp | StoreOp, scope: NestScope) -> int | None:
     """Stride of an access over a loop, in elements; None if it is no constant."""
     name, place = scope.name(loop.index), scope.address(op)
     return (place.substitute({str(name): name + loop.bounds.data[2]}) - place).value

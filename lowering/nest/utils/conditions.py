@@ -27,7 +27,7 @@ def is_guarded(op: Operation) -> TypeGuard[Guarded]:
     return "condition" in op.properties and isinstance(op, Guarded)
 
 
-def parts_of(condition: Condition) -> tuple[Condition, ...]:
+def conjuncts(condition: Condition) -> tuple[Condition, ...]:
     """Conjuncts of a condition."""
     if isinstance(condition, Junction) and condition.kind == "and":
         return condition.parts
@@ -81,15 +81,15 @@ def _drop_constant(value: SSAValue | None) -> None:
         Rewriter.erase_op(value.owner)
 
 
-def all_of(block: Block) -> Operation | None:
+def only_op_of(block: Block) -> Operation | None:
     """Only op of a block, beside indices and constants; None if there are several."""
     ops = [op for op in block.ops if not isinstance(op, IndexOp | arith.ConstantOp)]
     return ops[0] if len(ops) == 1 else None
 
 
-def branch_outside(loop: ForOp, env: Env) -> None:
+def hoist_branch(loop: ForOp, env: Env) -> None:
     """Hoist the branch that is the whole body of a loop, if the lanes agree on it."""
-    branch = all_of(loop.block)
+    branch = only_op_of(loop.block)
     if not isinstance(branch, IfOp) or branch.otherwise is not None:
         return
     scope = NestScope(env=env)

@@ -77,8 +77,8 @@ class Stage:
         """Match the op that gives ``value``; return its input, unless it has several."""
         op = value.owner
         if not isinstance(op, self.kinds) or not isinstance(op, LiftOp):
-            what = _pattern(type(op)) if isinstance(op, Operation) else "an input"
-            raise Mismatch(f"{what} stands in the place of {self}")
+            actual = _pattern(type(op)) if isinstance(op, Operation) else "an input"
+            raise Mismatch(f"{actual} stands in the place of {self}")
         for name, wanted in self.parameters:
             _bind(found, wanted, _parameter(op.properties[name]))
         for name, wanted in self.operands:

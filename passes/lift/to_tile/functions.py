@@ -412,11 +412,11 @@ class Evaluation:
             found = self.function(op, found, part)
         return found
 
-    def _check_steps(self, op: LiftOp, steps: int, what: str) -> None:
+    def _check_steps(self, op: LiftOp, steps: int, loop: str) -> None:
         """Refuse a loop that would be unrolled in too many steps."""
         if steps > MAX_STEPS:
             raise TileError.at(
-                op, f"{what} is unrolled in Tile, for a gradient too: at most {MAX_STEPS} steps"
+                op, f"{loop} is unrolled in Tile, for a gradient too: at most {MAX_STEPS} steps"
             )
 
     def iterate(self, op: reductions.IterateOp) -> Value:

@@ -9,7 +9,7 @@ import pytest
 from running import reference
 
 import tiledialect as td
-from tiledialect.lowering.tile_to_nest.serial_copies import Run, runs
+from tiledialect.lowering.tile_to_nest.serial_copies import Chunks, chunks
 
 BATCHED = "function (A[G, M, L], B[G, N, L]) -> (C) {{ C[g, i, j: G, M, N] = {0}(A[g, i, k] * B[g, j, k]); }}"
 PRODUCT = "function (A[M, L], B[L, N]) -> (C) {{ C[i, j: M, N] = {0}(A[i, k] * B[k, j]); }}"
@@ -17,17 +17,17 @@ PRODUCT = "function (A[M, L], B[L, N]) -> (C) {{ C[i, j: M, N] = {0}(A[i, k] * B
 
 def test_runs_make_up_any_extent():
     """As many wide pieces as there can be, then narrower ones."""
-    assert runs(47, 16) == [
-        Run(0, 2, 16),
-        Run(32, 1, 8),
-        Run(40, 1, 4),
-        Run(44, 1, 2),
-        Run(46, 1, 1),
+    assert chunks(47, 16) == [
+        Chunks(0, 2, 16),
+        Chunks(32, 1, 8),
+        Chunks(40, 1, 4),
+        Chunks(44, 1, 2),
+        Chunks(46, 1, 1),
     ]
-    assert runs(6, 3) == [Run(0, 2, 3)]
+    assert chunks(6, 3) == [Chunks(0, 2, 3)]
     for extent in range(20):
         for width in (1, 2, 3, 4, 8):
-            pieces = runs(extent, width)
+            pieces = chunks(extent, width)
             places = [r.start + k for r in pieces for k in range(r.count * r.width)]
             assert places == list(range(extent))
 
