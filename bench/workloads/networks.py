@@ -59,10 +59,10 @@ def _residual_flops(shapes: Shapes) -> float:
     return next(n.flops for n in NETWORKS.values() if n.shapes == shapes)
 
 
-def _torch_residual(pictures: Any, labels: Any, *weights: Any) -> Any:
+def _torch_residual(images: Any, labels: Any, *weights: Any) -> Any:
     # Three tensors for each layer, and two of the last: few in the network for tests.
     blocks = BLOCKS["test"] if len(weights) < 20 else STAGES[50]
-    return torch_network(blocks)(pictures, labels, *weights)
+    return torch_network(blocks)(images, labels, *weights)
 
 
 WORKLOADS: list[Workload] = [

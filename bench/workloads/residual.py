@@ -11,7 +11,7 @@ from typing import Any
 
 STAGES = {14: (1, 1, 1, 1), 26: (2, 2, 2, 2), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3)}
 """The residual blocks in each of the four stages, by the number of layers."""
-WIDTH, PICTURES, SIZE, CLASSES = 4, 2, 32, 10
+WIDTH, IMAGES, SIZE, CLASSES = 4, 2, 32, 10
 """Channels, images and points: small, as the time to compile does not depend on them."""
 
 
@@ -22,7 +22,7 @@ class ResidualNetwork:
         self,
         blocks: tuple[int, ...],
         width: int = WIDTH,
-        pictures: int = PICTURES,
+        images: int = IMAGES,
         size: int = SIZE,
     ):
         self.inputs: dict[str, str] = {}
@@ -31,10 +31,10 @@ class ResidualNetwork:
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.layers = self.contractions = 0
         self.flops = 0.0
-        self.pictures = pictures
-        self.input("X", pictures, size, size, 3)
-        self.inputs["L"] = f"{pictures}xi32"
-        self.shapes["L"] = (pictures,)
+        self.images = images
+        self.input("X", images, size, size, 3)
+        self.inputs["L"] = f"{images}xi32"
+        self.shapes["L"] = (images,)
         self.header.append("L[X_0]")
         x = self.layer("X", 3, width, size, 3)
         x, channels = self.relu(x), width
@@ -70,7 +70,7 @@ class ResidualNetwork:
     def layer(self, x: str, before: int, after: int, size: int, mask: int, stride: int = 1) -> str:
         """A convolution to `size` x `size` points, and its normalization."""
         k = self.layers = self.layers + 1
-        self.flops += 2.0 * self.pictures * size * size * mask * mask * before * after
+        self.flops += 2.0 * self.images * size * size * mask * mask * before * after
         weights, edge = self.input(f"K{k}", mask, mask, before, after), mask // 2
         y, x_ = (f"{stride} * {a} + {b} - {edge}" for a, b in ("yj", "xi"))
         sizes = f"X_0, {size}, {size}, {weights}_3"
@@ -116,11 +116,11 @@ class ResidualNetwork:
 def torch_network(blocks: tuple[int, ...]) -> Callable[..., Any]:
     """The same by PyTorch: the loss for the inputs in their order."""
 
-    def loss(pictures: Any, labels: Any, *weights: Any) -> Any:
+    def loss(images: Any, labels: Any, *weights: Any) -> Any:
         from torch.nn.functional import cross_entropy
 
         rest = iter(weights)
-        x = _layer(pictures.permute(0, 3, 1, 2), rest).relu()
+        x = _layer(images.permute(0, 3, 1, 2), rest).relu()
         for stage, count in enumerate(blocks):
             for k in range(count):
                 x = _block(x, rest, 2 if stage and not k else 1)

@@ -15,7 +15,7 @@ from tiledialect.passes.fuse.kernel_fusion import notes_of
 from tiledialect.schedule.cost.device import KIB, Device
 from tiledialect.schedule.cost.estimate import PARTS, Estimate
 from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.search.choice import NEIGHBOUR, Candidate, misfits
+from tiledialect.schedule.search.choice import TRANSFERRED, Candidate, misfits
 
 GIVEN = "given"
 """Family of a schedule that the user gave."""
@@ -172,7 +172,7 @@ def _reason(shown: Sequence[Candidate]) -> str:
         return UNRANKED[first.family]
     if len(shown) == 1:
         return "the only one that fits"
-    if first.family == NEIGHBOUR:
+    if first.family == TRANSFERRED:
         return f"kept from other sizes, {_comparison(shown)}"
     a, b = (candidate.estimate for candidate in shown[:2])
     behind = 100 * (b.seconds / a.seconds - 1)

@@ -35,7 +35,7 @@ from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
 from tiledialect.schedule.search.choice import (
-    NEIGHBOUR,
+    TRANSFERRED,
     Candidate,
     best_or_default,
     default,
@@ -113,7 +113,7 @@ def weighed_candidates(kernel: KernelOp, device: Device) -> list[Candidate]:
         key=lambda candidate: candidate.estimate.seconds,
     )
     chosen = best_or_default(facts, device)
-    if chosen.family == NEIGHBOUR:
+    if chosen.family == TRANSFERRED:
         found = [chosen, *(c for c in found if c.schedule != chosen.schedule)]
     return found if first is None else [first, *found]
 

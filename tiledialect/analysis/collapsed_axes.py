@@ -144,8 +144,8 @@ def _of_contraction(
     written = {name for e, size in sizes if size > 1 for name in e.names}
     single = {n: r.lower for n, r in ranges.items() if r.extent == 1 and n not in written}
     places = list(accesses_of(kernel, op, single))
-    beside = (pair for _, along in places for pair in pairwise(map(str, along)))
-    for a, b in dict.fromkeys(beside):
+    adjacent = (pair for _, along in places for pair in pairwise(map(str, along)))
+    for a, b in dict.fromkeys(adjacent):
         # A diagonal is along no two indices.
         if a != b and {a, b} <= ranges.keys() and (a in output) == (b in output):
             is_short = ranges[b].extent < least(b)

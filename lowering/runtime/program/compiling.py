@@ -41,7 +41,7 @@ from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.specialize.tile_specialize import specialize
 from tiledialect.passes.split.tile_split_reduction import TileSplitReductionPass
 from tiledialect.schedule.default_schedule import LOCAL_SIZE
-from tiledialect.schedule.search.size_transfer import beside
+from tiledialect.schedule.search.size_transfer import transferring
 
 if TYPE_CHECKING:
     from tiledialect.lowering.lift_to_nest.view_drawing import Views
@@ -72,7 +72,7 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
         if found is not None:
             return found if after is not None else close(found, program.name, types)
     given = program.module, program.name, types, target, program.gradients, after
-    with beside(program.neighbours):
+    with transferring(program.neighbours):
         return compile_module(*given, program.schedules, program.fusion)
 
 
@@ -82,7 +82,7 @@ def explained(program: Program, types: Types, device: Device) -> str:
     first = names.index(TileWinogradPass.name)
     module = lowered(program, types, device, names[first - 1])
     reasons: list[str] = []
-    with beside(program.neighbours):
+    with transferring(program.neighbours):
         _explain(module, program, reasons, first)
     return "\n".join(reasons) or f"{program.name} has no kernels to schedule"
 

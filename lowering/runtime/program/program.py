@@ -16,7 +16,7 @@ from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
     from tiledialect.passes.gradient.tile_gradient import Gradient
-    from tiledialect.schedule.search.size_transfer import Neighbours
+    from tiledialect.schedule.search.size_transfer import KnownSchedules
 
 Types = tuple[TensorType[Attribute], ...]
 
@@ -76,12 +76,12 @@ class Program:
         return bool(self.gradients) or not is_of_patterns(find_function(self.module, self.name))
 
     @cached_property
-    def neighbours(self) -> Neighbours:
+    def neighbours(self) -> KnownSchedules:
         """The schedules that were found for other shapes."""
         # What is on disk needs none of it.
-        from tiledialect.schedule.search.size_transfer import Neighbours
+        from tiledialect.schedule.search.size_transfer import KnownSchedules
 
-        return Neighbours()
+        return KnownSchedules()
 
     @property
     def result_name(self) -> str:

@@ -18,7 +18,7 @@ from tiledialect.schedule.footprint import UNROLLED_COPIES
 from tiledialect.schedule.loops import GlobalStage, Role, Schedule, sub_group_share
 from tiledialect.schedule.search.candidates import FAMILIES
 from tiledialect.schedule.search.layout_copies import copies, making, reading
-from tiledialect.schedule.search.size_transfer import Neighbours, current, serves_batches
+from tiledialect.schedule.search.size_transfer import KnownSchedules, current, serves_batches
 
 DEFAULT = "default"
 """Family name of the default schedule."""
@@ -34,10 +34,10 @@ one for a shape takes no less than that, so that none is more than so many times
 NO_WORSE = 1.1
 """Most distance of its seconds from the lower bound, in multiples of the distance for the other
 shape, for which it was the best."""
-EVEN = 1.001
+TIE = 1.001
 """Factor by which a schedule that serves other batches may take longer: the cost model does not
 resolve less, and a program is called with several batches."""
-NEIGHBOUR = "as for other sizes"
+TRANSFERRED = "as for other sizes"
 """Family name of a schedule for another shape."""
 
 
@@ -82,7 +82,7 @@ def best(facts: Facts, device: Device) -> Candidate | None:
     if neighbours is None:
         return best_alone(facts, device)
     if (facts, device) not in neighbours.chosen:
-        found = _best_beside(facts, device, neighbours)
+        found = _best_or_transferred(facts, device, neighbours)
         neighbours.chosen[facts, device] = found
     chosen = neighbours.chosen[facts, device]
     assert chosen is None or isinstance(chosen, Candidate)
@@ -102,7 +102,9 @@ def best_alone(
     return next(iter(_by_seconds(found, facts)), None)
 
 
-def _best_beside(facts: Facts, device: Device, neighbours: Neighbours) -> Candidate | None:
+def _best_or_transferred(
+    facts: Facts, device: Device, neighbours: KnownSchedules
+) -> Candidate | None:
     """The schedule of another size, or the best one if that is not good enough."""
     if not neighbours.searched:
         found = best_alone(facts, device)
@@ -132,14 +134,14 @@ def _kept(facts: Facts, schedule: Schedule, device: Device) -> Candidate | None:
     """A neighbour's schedule as a candidate; None if the device has no room for it."""
     if not schedule.global_stages:
         estimate = _estimated_below(modelled(facts, schedule, device), inf)
-        return None if estimate is None else Candidate(NEIGHBOUR, schedule, estimate)
+        return None if estimate is None else Candidate(TRANSFERRED, schedule, estimate)
     (stage,) = schedule.global_stages
     copy, read = best(making(facts, stage), device), reading(facts, stage)
     plain = replace(schedule.with_axes(stage.operand, stage.order.index), global_stages=())
     estimate = _estimated_below(modelled(read, plain, device), inf)
     if copy is None or estimate is None:
         return None
-    return Candidate(NEIGHBOUR, schedule, estimate.after(copy.estimate))
+    return Candidate(TRANSFERRED, schedule, estimate.after(copy.estimate))
 
 
 def _estimated_below(model: Model, below: float) -> Estimate | None:
@@ -159,7 +161,7 @@ def _by_seconds(candidates: Iterable[Candidate], facts: Facts) -> list[Candidate
     batches."""
 
     def seconds(c: Candidate) -> float:
-        return c.estimate.seconds * (1 if serves_batches(c.schedule, facts) else EVEN)
+        return c.estimate.seconds * (1 if serves_batches(c.schedule, facts) else TIE)
 
     return sorted(candidates, key=seconds)
 
@@ -171,7 +173,7 @@ def _fastest(
 
     One that serves other batches, too, may take a little longer; more so with `lasting`.
     """
-    found, handicap = None, NO_WORSE if lasting else EVEN
+    found, handicap = None, NO_WORSE if lasting else TIE
     for name, schedule in proposed(facts, device):
         model = modelled(facts, schedule, device)
         if (estimate := _estimated_below(model, below)) is not None:

@@ -105,7 +105,7 @@ REMEMBERED = 8
 
 
 @dataclass(eq=False)
-class Neighbours:
+class KnownSchedules:
     """The schedules that were found for a program, for all shapes that it was compiled for."""
 
     searched: Searched = field(default_factory=Searched)
@@ -143,11 +143,11 @@ class Neighbours:
         self.fresh.clear()
 
 
-_current: ContextVar[Neighbours | None] = ContextVar("neighbours", default=None)
+_current: ContextVar[KnownSchedules | None] = ContextVar("neighbours", default=None)
 
 
 @contextmanager
-def beside(neighbours: Neighbours) -> Generator[None]:
+def transferring(neighbours: KnownSchedules) -> Generator[None]:
     """Choose schedules near those of other shapes of the same program."""
     token = _current.set(neighbours)
     try:
@@ -157,6 +157,6 @@ def beside(neighbours: Neighbours) -> Generator[None]:
         neighbours._settle()  # pyright: ignore[reportPrivateUsage]
 
 
-def current() -> Neighbours | None:
+def current() -> KnownSchedules | None:
     """Schedules of the program that is compiled now."""
     return _current.get()

@@ -54,7 +54,7 @@ SPLIT_GAIN = 0.9
 
 
 @dataclass(frozen=True)
-class Way:
+class Method:
     """Method to compute products of a type."""
 
     instruction: str
@@ -67,10 +67,10 @@ class Way:
     where these are adjacent in memory."""
 
 
-WAYS = {
-    "f16": Way("mma_m16n16k16_f16", 32, 8),
-    "bf16": Way("mma_m16n16k16_bf16", 32, 8),
-    "tf32": Way("mma_m16n8k8_tf32", 16, 4, columns=4),
+METHODS = {
+    "f16": Method("mma_m16n16k16_f16", 32, 8),
+    "bf16": Method("mma_m16n16k16_bf16", 32, 8),
+    "tf32": Method("mma_m16n8k8_tf32", 16, 4, columns=4),
 }
 
 
@@ -151,7 +151,7 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
     found = _possible(facts, device, precision)
     if found is None:
         return None
-    way, p = found
+    method, p = found
     blocks = _groups(facts, p)
     block = min(BLOCKS, key=lambda b: _steps(blocks[b], b, device))
     if TIMES * blocks[block] < device.compute_units:
@@ -160,26 +160,26 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
     after = {t.number for t in facts.after}
     factors = (p.first, p.second)
     pads = {t.number: _pad(t, facts.points) for t in factors if t.number not in after}
-    return _schedule(way, p, facts.extents, block, pads)
+    return _schedule(method, p, facts.extents, block, pads)
 
 
-def _possible(facts: Facts, device: Device, precision: str) -> tuple[Way, Product] | None:
+def _possible(facts: Facts, device: Device, precision: str) -> tuple[Method, Product] | None:
     """Method of tensor cores for a product, if they may compute it and tiles are not nearly
     empty."""
     types = {t.type for t in facts.inputs}
     kind = precision if types == {"f32"} else next(iter(types)) if len(types) == 1 else ""
-    way, p = WAYS.get(kind), product_of(facts)
-    if way is None or p is None:
+    method, p = METHODS.get(kind), product_of(facts)
+    if method is None or p is None:
         return None
-    if refusal(find(way.instruction), device.platform, device.compute_capability):
+    if refusal(find(method.instruction), device.platform, device.compute_capability):
         return None
     sizes = facts.extents
     # Sums of two steps gain, too, as in the scores of an attention: 512 x 64 x 512 31 us, not 112.
-    if min(sizes[p.m], sizes[p.n]) < LEAST or sizes[p.k] <= way.chunk:
+    if min(sizes[p.m], sizes[p.n]) < LEAST or sizes[p.k] <= method.chunk:
         return None
     # No step goes on into the next part.
     in_part = any(e.variable is None for e in p.first.access or ())
-    return None if in_part and sizes[p.k] % way.chunk else (way, p)
+    return None if in_part and sizes[p.k] % method.chunk else (method, p)
 
 
 def _groups(facts: Facts, p: Product) -> dict[tuple[int, int], int]:
@@ -213,8 +213,8 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Split
     possible = _possible(facts, device, precision)
     if possible is None:
         return None
-    way, p = possible
-    steps, blocks = ceil_div(facts.extents[p.k], way.chunk), _groups(facts, p)
+    method, p = possible
+    steps, blocks = ceil_div(facts.extents[p.k], method.chunk), _groups(facts, p)
     step = STEP * device.latency * 1e-6
     whole = step * steps * min(_steps(n, b, device) for b, n in blocks.items())
     results = prod(facts.extents[name] for name in facts.output_indices)
@@ -251,15 +251,15 @@ def _padded(tensor: Tensor, pad: int) -> Tensor:
 
 
 def _schedule(
-    way: Way,
+    method: Method,
     p: Product,
     sizes: Mapping[str, int],
     block: tuple[int, int],
     pads: Mapping[int, int],
 ) -> Schedule:
-    beside = _names(p.second)[-1] == p.n
-    wide = way.columns if beside else 1
-    box = dict(find(way.instruction).box)
+    adjacent = _names(p.second)[-1] == p.n
+    wide = method.columns if adjacent else 1
+    box = dict(find(method.instruction).box)
     depth, across = box["k"], box["n"] * wide
     rows, columns = (size // 2 for size in block)
     pair = [LoopLevel(p.n, wide, 2, Role.UNROLL), LoopLevel(p.n, 1, wide, Role.VECTOR)]
@@ -274,8 +274,8 @@ def _schedule(
         LoopLevel(p.n, columns, 2, Role.LOCAL, "x"),
         LoopLevel(p.m, 1, 8, Role.LOCAL, "x"),
         LoopLevel(p.n, 2 * wide, 4, Role.LOCAL, "x"),
-        LoopLevel(p.k, way.chunk, ceil_div(sizes[p.k], way.chunk), Role.SERIAL),
-        LoopLevel(p.k, depth, way.chunk // depth, Role.UNROLL),
+        LoopLevel(p.k, method.chunk, ceil_div(sizes[p.k], method.chunk), Role.SERIAL),
+        LoopLevel(p.k, depth, method.chunk // depth, Role.UNROLL),
         LoopLevel(p.m, 16, rows // 16, Role.UNROLL),
         LoopLevel(p.n, across, columns // across, Role.UNROLL),
         LoopLevel(p.m, 8, 2, Role.UNROLL),
@@ -286,13 +286,13 @@ def _schedule(
     )
     # An operand that is both factors has one stage, of both.
     factors = {t.number: t for t in sorted((p.second, p.first), key=_number)}
-    stages = [_stage(way, p, _padded(t, pads.get(n, 0))) for n, t in factors.items()]
+    stages = [_stage(method, p, _padded(t, pads.get(n, 0))) for n, t in factors.items()]
     copies = [
         GlobalStage(n, tuple(range(len(factors[n].shape))), pad) for n, pad in pads.items() if pad
     ]
     levels = tuple(level for level in levels if level.extent > 1 or level.role is Role.GROUP)
     steps = ((p.m, 1), (p.n, wide), (p.k, 1))
-    instruction = Placement(way.instruction, steps)
+    instruction = Placement(method.instruction, steps)
     return Schedule(levels, tuple(stages), instruction, global_stages=tuple(copies))
 
 
@@ -300,20 +300,20 @@ def _number(tensor: Tensor) -> int:
     return tensor.number
 
 
-def _stage(way: Way, p: Product, tensor: Tensor) -> Stage:
+def _stage(method: Method, p: Product, tensor: Tensor) -> Stage:
     """Stage of an operand in three tiles, two of them in flight, with rotated rows.
 
     Pieces of rows along the sum are 16 bytes, which work-items name; along others, the reads of
     eight rows by four work-items. Each copy is inside one row, and all rows begin so.
     """
     along_sum = _names(tensor)[-1] == p.k
-    is_copied = gcd(way.vector, tensor.shape[-1]) * tensor.bytes in COPIED_BYTES
+    is_copied = gcd(method.vector, tensor.shape[-1]) * tensor.bytes in COPIED_BYTES
     return Stage(
         tensor.number,
         local=True,
-        at=(p.k, way.chunk),
+        at=(p.k, method.chunk),
         copies=3,
         asynchronous=True,
-        rotate=way.vector if along_sum else 8,
-        vector=gcd(way.vector, tensor.shape[-1]) if is_copied else way.vector,
+        rotate=method.vector if along_sum else 8,
+        vector=gcd(method.vector, tensor.shape[-1]) if is_copied else method.vector,
     )

@@ -241,8 +241,8 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     """
     padded = {t.number: padded_indices(facts, t) for t in facts.inputs}
     everywhere = set[str]().union(*padded.values())
-    beside = r.rows[2:] if everywhere else ()
-    along = (*r.rows[:2], *[name for name in beside if name not in everywhere][:1])
+    others = r.rows[2:] if everywhere else ()
+    along = (*r.rows[:2], *[name for name in others if name not in everywhere][:1])
     output = facts.outputs[0]
     width = device.lanes(output.type, output.bytes)
     for lanes in r.lanes:
@@ -488,8 +488,8 @@ def _image_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
     """Numbers of parts of the two outermost sums where they are a batch and rows of images."""
     if len(r.sums) < 3:
         return []
-    pictures, rows = (facts.extents[name] for name in r.sums[:2])
-    return [(pictures, k) for k in BLOCKS if k <= rows // 2 and rows % k == 0]
+    images, rows = (facts.extents[name] for name in r.sums[:2])
+    return [(images, k) for k in BLOCKS if k <= rows // 2 and rows % k == 0]
 
 
 def _uses(facts: Facts, r: Roles) -> int:

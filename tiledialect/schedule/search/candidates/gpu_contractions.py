@@ -159,7 +159,7 @@ def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
     block = {
         r.m: shape.warps[0] * shape.lanes[0] * shape.tile[0],
         r.n: shape.warps[1] * shape.lanes[1] * shape.tile[1],
-        r.beside: shape.beside,
+        r.third: shape.third,
         **{name: extents[name] for name in shape.inner},
     }
     deep = prod(extents[name] for name in shape.inner)
@@ -169,7 +169,7 @@ def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
         groups *= count
         waste *= count * block.get(name, 1) / extents[name]
     fill = groups / device.compute_units / ceil_div(groups, device.compute_units)
-    rows, columns = block[r.m] * shape.beside * deep, block[r.n]
+    rows, columns = block[r.m] * shape.third * deep, block[r.n]
     near = 0.5 / (shape.tile[0] * deep) + 0.5 / shape.tile[1]
     return waste * (1 + near + 8 / rows + 8 / columns) / fill
 
@@ -195,12 +195,12 @@ def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
         for columns in (x for x in (1, 2, 4, 8, 16, 32) if x * wide < n + wide * x / 2):
             for rows in _row_tiles(m):
                 for along in _counts(ceil_div(m, rows)):
-                    for beside in _counts(facts.extents[r.beside] if r.beside else 1):
-                        items = columns * along * beside
+                    for third in _counts(facts.extents[r.third] if r.third else 1):
+                        items = columns * along * third
                         for shared in (1,) if items >= LEAST_ITEMS else SHARES:
                             if LEAST_ITEMS <= items * shared <= MOST_ITEMS and _is_even(items):
                                 lanes, tile = (along, columns), (rows, wide)
-                                yield Shape((1, 1), lanes, beside, tile, shared=shared)
+                                yield Shape((1, 1), lanes, third, tile, shared=shared)
 
 
 def _tiles_of_classes(facts: Facts, r: Roles) -> Iterator[Shape]:

@@ -24,7 +24,7 @@ class Roles:
 
     n: str
     m: str
-    beside: str | None
+    third: str | None
     """An output index next to `m`, for the items of a group where `m` is short."""
     inner: tuple[str, ...]
     """Output indices of few values, all of which an item may have accumulators for."""
@@ -71,7 +71,7 @@ def _roles(facts: Facts, outputs: list[str], lone: set[str], n: str, k: str | No
     )
     inner = tuple(name for name in others if extents[name] <= FEW // 2)
     far = {*lone, *inner[:1], *(x for x in inner if is_tap(facts, x))}
-    beside = next((x for x in others if x not in far), None)
+    third = next((x for x in others if x not in far), None)
     along = [x for t in facts.inputs for x in t.contiguous]
     slide = slide_with(facts, m)
     reduced = sorted(
@@ -87,8 +87,8 @@ def _roles(facts: Facts, outputs: list[str], lone: set[str], n: str, k: str | No
     )
     taps = [x for x in facts.reduced_indices if x != reduced[0] and 1 < extents[x] <= FEW]
     outer = [x for x in facts.reduced_indices if x != reduced[0] and x not in taps]
-    rest = [x for x in facts.output_indices if x not in (n, m, beside, *inner)]
-    return Roles(n, m, beside, inner, tuple(rest), reduced[0], tuple(taps), tuple(outer))
+    rest = [x for x in facts.output_indices if x not in (n, m, third, *inner)]
+    return Roles(n, m, third, inner, tuple(rest), reduced[0], tuple(taps), tuple(outer))
 
 
 def slide_with(facts: Facts, m: str) -> set[str]:

@@ -26,7 +26,7 @@ class Shape:
     """Sub-groups of a group along `m` and `n`."""
     lanes: tuple[int, int]
     """Items of a sub-group along `m` and `n`."""
-    beside: int
+    third: int
     """Items of a group along the third output index."""
     tile: tuple[int, int]
     """Accumulators of an item along `m` and `n`."""
@@ -52,7 +52,7 @@ class Shape:
     @property
     def items(self) -> int:
         """Work-items of a group."""
-        return prod((*self.warps, *self.lanes, self.beside, self.shared))
+        return prod((*self.warps, *self.lanes, self.third, self.shared))
 
 
 class Builder:
@@ -68,11 +68,11 @@ class Builder:
         r, s, extents = self.roles, self.shape, self.facts.extents
         rows, m = self._rows()
         columns, n = self._columns()
-        beside = r.beside if r.beside not in s.inner else None
-        high, b = digits(beside, [(s.beside, Role.LOCAL, "x")]) if beside else (1, [])
+        third = r.third if r.third not in s.inner else None
+        high, b = digits(third, [(s.third, Role.LOCAL, "x")]) if third else (1, [])
         inner = [LoopLevel(name, 1, extents[name], Role.UNROLL) for name in s.inner]
-        tiled = ((beside, high), (r.m, rows), (r.n, columns))
-        single = [*r.rest, *(x for x in r.inner if x not in (*s.inner, beside))]
+        tiled = ((third, high), (r.m, rows), (r.n, columns))
+        single = [*r.rest, *(x for x in r.inner if x not in (*s.inner, third))]
         blocks = [(name, 1, extents[name]) for name in single]
         blocks += [(name, reach, ceil_div(extents[name], reach)) for name, reach in tiled if name]
         parts = [LoopLevel(r.k, s.chunk // s.shared, s.shared, Role.LOCAL, "x")]

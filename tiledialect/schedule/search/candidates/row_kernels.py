@@ -267,7 +267,7 @@ def _rows_on_cpu(
     kept = [Stage(number, False) for number in facts.kept if number not in inputs]
     kept = kept[: CPU_ROW_BUFFER // max(length, 1)]
     together = _together(facts, device, summed, rows)
-    guess = facts.guessed and _is_past_cache(facts, device, rows)
+    guess = facts.guessed and _is_evicted(facts, device, rows)
     kept = [] if guess else kept
     for count in _vectors_together(facts.extents[first], width):
         if not _fits(facts, device, together, count):
@@ -312,7 +312,7 @@ def _vectors_together(extent: int, width: int) -> Iterable[int]:
     return unrolls(extent, width, 2) if in_part or not is_long else (1, 2)
 
 
-def _is_past_cache(facts: Facts, device: Device, rows: list[str]) -> bool:
+def _is_evicted(facts: Facts, device: Device, rows: list[str]) -> bool:
     """Whether rows are evicted from a core's second cache before they are read again: half of it is
     enough.
 

@@ -67,12 +67,12 @@ def _on_gpu(facts: Facts, device: Device, order: list[str]) -> Iterator[Schedule
             if index is not None:
                 loops.add(index, count, Role.UNROLL)
                 yield loops.schedule()
-    for beside in _slid(facts, order)[:1]:
-        for count in (n for n in (2, 4, 8) if n <= min(most, facts.extents[beside])):
+    for slid in _slid(facts, order)[:1]:
+        for count in (n for n in (2, 4, 8) if n <= min(most, facts.extents[slid])):
             loops = Loops(facts)
             loops.add(first, width, Role.VECTOR)
             loops.share(order[:1], ITEMS)
-            loops.add(beside, count, Role.UNROLL)
+            loops.add(slid, count, Role.UNROLL)
             yield loops.schedule()
 
 

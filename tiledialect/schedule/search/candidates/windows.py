@@ -75,10 +75,10 @@ def sliding(facts: Facts, source: Tensor, order: list[str], taps: list[str]) -> 
 
 
 def _tiles(
-    facts: Facts, beside: str | None, taps: list[str], unrolled: int
+    facts: Facts, slid: str | None, taps: list[str], unrolled: int
 ) -> Iterator[tuple[int, int]]:
     """Numbers of unrolled neighbouring windows and of unrolled loops over taps."""
-    most = facts.extents[beside] if beside is not None else 1
+    most = facts.extents[slid] if slid is not None else 1
     for count in unrolls(most, 1, 8):
         inside, copies = 0, count
         for n in taps:
@@ -92,14 +92,14 @@ def _tiles(
 def _on_gpu(
     facts: Facts, device: Device, source: Tensor, order: list[str], taps: list[str]
 ) -> Iterator[Schedule]:
-    first, beside = order[0], sliding(facts, source, order, taps)
+    first, slid = order[0], sliding(facts, source, order, taps)
     plain = source.strides.get(first) == 1 and not _meets(source, first, taps)
     width = lanes(device, [source], facts.extents[first]) if plain else 1
-    for count, inside in _tiles(facts, beside, taps, MOST_UNROLLED[device.kind]):
+    for count, inside in _tiles(facts, slid, taps, MOST_UNROLLED[device.kind]):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
-        if beside is not None:
-            loops.add(beside, count, Role.UNROLL)
+        if slid is not None:
+            loops.add(slid, count, Role.UNROLL)
         _taps(loops, facts, taps, inside)
         loops.share(order, ITEMS // 2)
         yield loops.schedule()
@@ -108,7 +108,7 @@ def _on_gpu(
 def _on_cpu(
     facts: Facts, device: Device, source: Tensor, order: list[str], taps: list[str]
 ) -> Iterator[Schedule]:
-    first, beside = order[0], sliding(facts, source, order, taps)
+    first, slid = order[0], sliding(facts, source, order, taps)
     one_by_one = source.strides.get(first) == 1
     width = lanes(device, [source], facts.extents[first]) if one_by_one else 1
     if width < SHORTEST:
@@ -118,12 +118,12 @@ def _on_cpu(
     at_edges = LANES_AT_EDGES // width if is_slid else MOST_UNROLLED[device.kind]
     # Lines that are written in two pieces with others between them are written twice.
     columns = 1 if is_slid else vectors_of_line(source, width, facts.extents[first])
-    for count, inside in _tiles(facts, beside, taps, at_edges // columns):
+    for count, inside in _tiles(facts, slid, taps, at_edges // columns):
         loops = Loops(facts)
         loops.add(first, width, Role.VECTOR)
         loops.add(first, columns, Role.UNROLL)
-        if beside is not None:
-            loops.add(beside, count, Role.UNROLL)
+        if slid is not None:
+            loops.add(slid, count, Role.UNROLL)
         _taps(loops, facts, taps, inside)
         done = width * columns * count * prod(facts.extents[n] for n in taps)
         loops.work(order, max(1, work_of_group(facts, device) // done))
