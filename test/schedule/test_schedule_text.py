@@ -144,7 +144,11 @@ def test_a_file_of_schedules(tmp_path: Path) -> None:
         ("D", "<foo i : 1>", "expected a role (group, local, serial, unroll, vector), got foo"),
         ("D", "<serial i : 3>", "the loops over i reach 3 of its 64 values"),
         ("D", TILED.replace("A local", "Q local"), "Q is none of A, B"),
-        ("D", TILED.replace("at 16*k copies", "at 8*k copies"), "must be at a loop inside a work-item"),
+        (
+            "D",
+            TILED.replace("at 16*k copies", "at 8*k copies"),
+            "must be at a loop inside a work-item",
+        ),
         ("D", TILED.replace("(1, 0)", "(1, 2)"), "must order the axes 0 to 1"),
         ("D", TILED.replace("<A", "<A global order (0, 0), A"), "must order the axes 0 to 1"),
         (
