@@ -1,6 +1,6 @@
 """Files kept from one process to the next, in a folder of the user's.
 
-What cannot be read counts as not there, and where nothing can be written nothing is kept.
+An unreadable file counts as missing. Where no file can be written, none is kept.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class TileWarning(UserWarning):
 class TileError(Exception):
     """Error in the user's input.
 
-    The message says what, in the user's own names; where there is source text, ``span``
+    The message names it in the user's own names; where there is source text, ``span``
     points into it and the printed form shows the line with a caret.
     """
 
@@ -83,7 +83,7 @@ class TileError(Exception):
     def with_constants(self, numbers: Mapping[str, int | float]) -> TileError:
         """Copy with the numbers given for names, if they have a part in it.
 
-        They stand where the error is, or the message holds what they are.
+        A part: the names stand where the error is, or the message holds the numbers.
         """
         if self.span is None or not (line := self.span.source_line):
             return self

@@ -71,7 +71,7 @@ def read_array(spec: str, seed: int = 0) -> Array | list[Any] | int | float | bo
     except MemoryError as error:
         raise TileError(f"{path} is too large: {error}") from None
     except Exception as error:
-        # What a decoder raises depends on the byte that is wrong.
+        # The error of a decoder depends on the wrong byte.
         if isinstance(error, OSError) and error.strerror:
             raise TileError(f"cannot read {path}: {error.strerror}") from None
         reason = (str(error) or type(error).__name__).splitlines()[0]
@@ -314,7 +314,7 @@ def _encode(pixels: Array, there: Destination, file: IO[bytes]) -> None:
         form = image_module.registered_extensions()[there.suffix]
         image_module.fromarray(pixels).save(file, format=form)
     except Exception as error:
-        # What an encoder raises for images that its format cannot hold, or if it is missing.
+        # Errors of encoders: the format cannot hold the image, or the encoder is missing.
         if isinstance(error, OSError) and error.strerror:
             raise
         raise TileError(f"cannot write {there.path}: {error}") from None

@@ -36,7 +36,7 @@ def _status(name: str, command: Callable[[], int]) -> int:
         try:
             status = command()
         except SystemExit as error:
-            # argparse's, which says what is wrong itself and ends with status 2.
+            # argparse prints its own message and ends with status 2.
             status = 1 if error.code else 0
         sys.stdout.flush()
         return status
@@ -77,7 +77,7 @@ def _open_standard_files() -> None:
     if sys.stdout is None:
         sys.stdout = _ClosedOutput()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Names of files may be beyond what the terminal shows, or no text at all.
+        # Names of files may be unprintable on the terminal, or no text at all.
         sys.stdout.reconfigure(errors="backslashreplace")
 
 

@@ -15,7 +15,7 @@ from tiledialect.errors import TileError
 def replacing(path: str) -> Generator[IO[bytes]]:
     """A file to write, which becomes ``path`` at the end; a TileError if that cannot be.
 
-    Whatever goes wrong, also in the block under it, what was at ``path`` stays as it was. Symbolic
+    Whatever goes wrong, also in the block under it, the file at ``path`` stays as it was. Symbolic
     links are followed; a device or a pipe is written directly.
     """
     target = os.path.realpath(path)

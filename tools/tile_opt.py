@@ -277,7 +277,7 @@ def _first_line(factory: Callable[[], type[ModulePass]]) -> str:
         return ""
     lines = (line.strip() for line in (made.__doc__ or "").splitlines())
     first = next((line for line in lines if line), "")
-    # What `dataclass` writes where there is no documentation is none.
+    # The text that `dataclass` makes is no documentation.
     return "" if first.startswith(f"{made.__name__}(") else first
 
 

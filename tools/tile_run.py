@@ -214,7 +214,7 @@ def _agrees(name: str, actual: Array, expected: Array) -> bool:
         print(f"check {name}: {f'{wrong} elements differ' if wrong else 'equal'}")
         return wrong == 0
     a, e = actual.astype(np.float64), expected.astype(np.float64)
-    # What is infinite or no number must be so in the same places.
+    # Infinities and NaNs must be in the same places.
     same = (a == e) | (np.isnan(a) & np.isnan(e))
     a, e = np.where(same, 0, a), np.where(same, 0, e)
     finite = np.abs(expected[np.isfinite(expected)].astype(np.float64))
@@ -261,7 +261,7 @@ def run(args: Namespace) -> bool:
     is_shown = show(args, function, inputs)
     if is_shown and not (paths or args.profile or args.check):
         return True
-    # Before the device: the reference says where kernels do what would end this process.
+    # Before the device: the reference finds the accesses that would end this process.
     expected = outputs_of(function, function.reference(**inputs)) if args.check else {}
     results = outputs_of(function, function(**inputs))
     report(results, paths)
@@ -291,7 +291,7 @@ def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, st
     inputs = read_inputs(named(args.input, "--input", function.inputs), function.inputs)
     if function is not forward:
         if not wrt:
-            # What holds integers has no gradient.
+            # Integers have no gradient.
             kinds = {name: kind_of(np.asarray(inputs.get(name)).dtype) for name in forward.inputs}
             wrt = tuple(name for name, kind in kinds.items() if kind == "f")
             function = forward.gradient(wrt or None)

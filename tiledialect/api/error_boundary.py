@@ -21,7 +21,7 @@ NONE: Mapping[str, int | float] = {}
 def sourced(text: str = "", constants: Mapping[str, int | float] = NONE) -> Generator[None]:
     """Errors get the source text, and the numbers that were given for names in it.
 
-    What xDSL or the parsers raise becomes a TileError.
+    Errors of xDSL and the parsers become TileErrors.
     """
     try:
         yield

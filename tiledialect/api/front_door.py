@@ -38,7 +38,7 @@ def compile(
             ``TILE_DEVICE`` says, else a GPU, else the fastest CPU. How fast it is, is measured
             when something is first compiled for it; docs/runtime.md says more.
         name: which function, if there are several; or a name for a Tile function that has none.
-        tune: how many schedules of each kernel to measure, at the first call with new shapes,
+        tune: number of schedules of each kernel to measure, at the first call with new shapes,
             on its inputs; the fastest are kept on disk. docs/schedule-choice.md says more.
         precision: ``tf32`` lets matrix products of f32 run on tensor cores, where the device has
             them, with factors of 10 bits; ``f32`` does not; ``exact`` has sums computed as they are

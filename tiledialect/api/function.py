@@ -45,7 +45,7 @@ Array = npt.NDArray[Any]
 class Function:
     """A Tile function that runs on a device; made by ``compile``.
 
-    Call it with the inputs in order or by name. NumPy arrays, and what can be read as such, give
+    Call it with the inputs in order or by name. NumPy arrays, and values that convert to them, give
     NumPy arrays; a ``pyopencl.array.Array`` among the inputs gives such ones, on its queue. One
     output is returned as it is, several as a named tuple. The first call with new shapes and
     element types compiles, later ones only launch. Functions may be called from several threads.
@@ -103,7 +103,7 @@ class Function:
         """Names of a call's outputs, in order.
 
         Where calls alone say which inputs hold integers, by which there is no gradient, these are
-        the names of what the last one gave.
+        the names of the last call's outputs.
         """
         return self._outputs if self._last is None else self._given(self._last.output_names)
 
@@ -349,7 +349,7 @@ class Function:
         # The text that the module was read from tells as much, and need not be printed.
         text = self._source.text or print_module(self._source.module)
         text += f"// {DictionaryAttr(self._source.module.attributes)}"
-        # As a key of what is kept on disk.
+        # A part of the key on disk.
         text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
         choices = self._choices
         given = self._gradients, choices.schedules, choices.fusion
@@ -386,7 +386,7 @@ class Function:
             for given in shapes
         ]
         state = state_of(queue_for(self.device))
-        # It stops at the first that is refused, and waits for what is under way.
+        # It stops at the first refused one, and waits for the running ones.
         with ThreadPoolExecutor(1) as builder:
             made = (self._specialize(types, self.device) for types in calls)
             building = [builder.submit(own.executable, state, on_host=True) for own in made]
@@ -427,7 +427,7 @@ class Function:
             texts = tuned_schedules(task, self._choices.tune)
         schedules = *self._choices.schedules, *texts
         tuned = self._with(self._gradients, replace(self._choices, schedules=schedules, tune=0))
-        # What has been said is not said again.
+        # Each warning is given once.
         tuned._warned = self._warned
         return tuned
 
@@ -439,13 +439,13 @@ class Function:
 
         return self._tuned_for([a.get() for a in arrays], device_of(queue.device))
 
-    # -- what can be read --------------------------------------------------------------------
+    # -- texts of programs --------------------------------------------------------------------
 
     @front_door
     def schedules(self, *args: Any, **named: Any) -> dict[str, str]:
         """The schedule of each kernel for these inputs, as text; inputs as for ``opencl``.
 
-        A kernel has the name of what it computes.
+        A kernel has the name of its result.
         """
         from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
         from tiledialect.lowering.runtime.program.compiling import lowered
@@ -475,12 +475,12 @@ class Function:
         """Copy with other schedules for some kernels, for all shapes that they fit.
 
         Args:
-            schedules: the text of a schedule for each kernel, by what it computes, as
+            schedules: the text of a schedule for each kernel, by the name of its result, as
                 ``schedules`` gives them; or a file of such, ``name: <…> stage <…>``.
                 docs/schedules.md says how to write one.
 
         Raises:
-            TileError: they are not of this form. What is wrong in a schedule, and kernels that
+            TileError: they are not of this form. Errors in a schedule, and kernels that
                 cannot run so, are refused at the first call with their shapes.
         """
         from tiledialect.dialects.tile.schedule_text import checked_schedules, read_schedules
@@ -563,8 +563,8 @@ class Function:
         """The OpenCL C text of the kernels for these inputs.
 
         An input is an array, a pair of shape and element type, such as ``((2, 9), "f32")``, or a
-        text such as ``2x9xf32``. Without any they are those of the last call, else those that the
-        function is declared with.
+        text such as ``2x9xf32``. Without any they are the types of the last call, else the
+        declared ones.
         """
         return self._specialize(self._types_or_last(args, named), self.device).plan.source
 

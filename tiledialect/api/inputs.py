@@ -156,7 +156,7 @@ class Inputs:
     def arrays(self, values: Sequence[Any]) -> list[Any]:
         """Convert the values of all inputs to arrays.
 
-        Python's numbers, alone or in lists, get the types of what they meet. Cotangents get those
+        Python's numbers, alone or in lists, get the types that they meet. Cotangents get the types
         of their outputs: numbers are repeated, reals of another width converted, and those that are
         missing are 1 or 0, see ``_left_out``.
         """
@@ -229,7 +229,7 @@ class Inputs:
         """The types of all inputs, where some are missing and some have no width of their own."""
         from tiledialect.lowering.runtime.program.garbage import no_collection
 
-        # What this imports and makes is what compiling needs.
+        # Compiling needs the same imports and objects.
         with self.source.error_context(), no_collection():
             return self._resolved(given, weak)
 

@@ -74,7 +74,7 @@ def _run_tensors(
     function = find_function(module, name)
     specialize_gradient(function, types_of(arrays), gradients)
     TileWidenPass().apply(Context(), module)
-    # What nothing uses is not compiled either, whatever is wrong with it.
+    # Unused ops are not compiled either, whatever their errors.
     region_dce(function.body)
     for value in (v for op in function.body.block.ops for v in op.results):
         t = value.type

@@ -247,7 +247,7 @@ def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list
     for name, value in zip(f.inputs, values, strict=True):
         if isinstance(value, str):
             as_array(name, value)  # refuses it: a text says a type below
-    # Only shapes and types are looked at: what PyTorch transforms cannot be read.
+    # Only shapes and types are looked at: tensors under a PyTorch transform cannot be read.
     types = f.types([_shape_and_type(v) if isinstance(v, Tensor) else v for v in values], {})
     return [
         v if isinstance(v, Tensor) else _made(name, v, NUMPY_TYPES[t.element_type])
@@ -257,7 +257,7 @@ def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list
 
 def _shape_and_type(tensor: Tensor) -> tuple[tuple[int, ...], str]:
     name = str(tensor.dtype).removeprefix("torch.")
-    # What NumPy does not have is refused when it is read.
+    # Types that NumPy lacks are refused on reading.
     return tuple(map(int, tensor.shape)), name if name in _TORCH_TYPES else "float32"
 
 

@@ -1,6 +1,6 @@
 """The syntax of integer expressions and conditions in IR, such as ``32*i_o + (k floordiv 4)``.
 
-It is what ``str`` of them gives, with the words of MLIR's affine expressions, and conditions and
+It is the syntax of ``str``, with the words of MLIR's affine expressions, and conditions and
 selections: ``(0 <= i and i < N ? i : 0)``.
 """
 

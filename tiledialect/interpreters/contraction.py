@@ -37,7 +37,7 @@ def _combine(op: ContractionOp, arrays: Sequence[Array]) -> Array:
     compared = COMPARED.get(combination, 0)
     if not compared:
         return reduce(together, arrays)
-    # What is compared is rounded first, as it was when the other side was made.
+    # Compared elements are rounded first, as the other side was.
     left = reduce(together, arrays[: compared - 1])
     t = NUMPY_TYPES[compared_type(combination, list(op.inputs))]
     equal = left.astype(t) == arrays[compared - 1].astype(t)
@@ -112,7 +112,7 @@ def _working_type(element_type: Attribute) -> np.dtype[Any]:
 def _promoted(op: ContractionOp, inputs: Sequence[Array]) -> list[Array]:
     """The inputs in the types in which they are combined.
 
-    That is the result's, except that what is compared is brought to a common type of its own.
+    It is the result's; compared elements have a common type of their own.
     """
     combination, values = op.combination.data, list(op.inputs)
     count = COMPARED.get(combination, 0)

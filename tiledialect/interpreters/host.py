@@ -154,7 +154,7 @@ def run_host(module: ModuleOp, name: str | None, arrays: Sequence[Array]) -> tup
     """The results of a host function (``name`` None: the only one) of nests or kernels.
 
     Raises:
-        TileError: there is no such function, or a kernel does what it must not.
+        TileError: there is no such function, or a kernel makes a forbidden access.
     """
     hosts = [f for f in module.ops if isinstance(f, func.FuncOp)]
     function = find_function(module, name) if name is not None or len(hosts) != 1 else hosts[0]

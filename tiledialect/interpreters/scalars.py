@@ -1,6 +1,6 @@
 """The reference semantics of `arith` and `math` on numbers and vectors, in NumPy.
 
-Numbers are NumPy scalars of the dtype of their type; those of type `index` are Python integers.
+Numbers are NumPy scalars of the dtype of their type; numbers of type `index` are Python integers.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def parse_mlir(
     except RecursionError:
         raise TileError("the text is nested too deeply", parser.here()) from None
     except Exception as error:
-        # The constructors of ops and attributes, of any dialect, raise what they like.
+        # The constructors of ops and attributes, of any dialect, raise any exception.
         raise TileError(explain(error, "parse"), parser.here()) from error
 
 
@@ -91,7 +91,7 @@ class _Lexer(MLIRLexer):
     """xDSL's, but for strings without an end, on which its own takes exponential time."""
 
     _unescaped_characters_regex = re.compile(
-        # Possessive: what is no end of the string is not tried in other pieces.
+        # Possessive: a failed end of the string is not retried in other pieces.
         r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"'
     )
 

@@ -45,7 +45,7 @@ def find_function(module: ModuleOp, name: str | None = None) -> func.FuncOp:
             if name
             else "there is no function here"
         )
-    # Those that are only declared are not meant but by their names.
+    # Declarations are found by their names alone.
     chosen = [f for f in chosen if not f.is_declaration] or chosen
     if len(chosen) > 1:
         raise TileError(f"name one of the functions here: {names}")

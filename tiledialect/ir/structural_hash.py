@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 def structural_hash(op: Operation) -> Hashable:
     """Equal for ops that do the same with operands of the same types.
 
-    What an op is given counts by type alone, so that the code made for one serves for all alike.
+    Inputs count by type alone, so that the code made for one kernel serves all alike.
     """
     numbers: dict[SSAValue, int] = {}
     return (*(v.type for v in op.operands), _structure(op, numbers))

@@ -139,7 +139,7 @@ def _reaches(
 
 
 def _dominates(block: Block, other: Block, immediate: dict[Block, Block]) -> bool:
-    # What cannot be reached is dominated by every block.
+    # An unreachable block is dominated by every block.
     while other in immediate:
         if other is block:
             return True

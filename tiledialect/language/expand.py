@@ -49,7 +49,7 @@ function builtin_binary_crossentropy(P, T, Scale) -> (Y) {
 """
 """Functions of tensors.
 
-What is subtracted before `exp` changes no value, and so no derivative either.
+The number subtracted before `exp` changes no value, and so no derivative either.
 """
 
 SIZE_TEMPLATES = """

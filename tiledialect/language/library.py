@@ -11,7 +11,7 @@ from tiledialect.errors import TileError, count
 from . import ast
 from .parser import parse
 
-# What is subtracted before `exp` changes no value, and so no derivative either.
+# The number subtracted before `exp` changes no value, and so no derivative either.
 SOFTMAX = """
 function softmax(X[{sizes}]) -> (Y) {{
     Max[{kept}: {kept_sizes}] = >(X[{indices}]);

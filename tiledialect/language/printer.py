@@ -282,7 +282,7 @@ def _takes_names(op: Operation, value: SSAValue) -> bool:
         return False
     if value in op.inputs or value == op.default:
         return True
-    # In brackets `/` does not round, so what is computed there is not what is computed outside.
+    # In brackets `/` does not round: the same expression has another value outside.
     numbers = (symbol_number(name) for expr in op.all_exprs for name in expr.names)
     is_symbol = any(op.symbols[k] == value for k in numbers if k is not None)
     return is_symbol and not _rounds_nowhere(value)

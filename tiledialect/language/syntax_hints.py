@@ -100,8 +100,8 @@ HINTS_BY_PLACE: dict[Place, dict[str, str]] = {
 }
 """Hints by place, and by the misplaced text or its kind.
 
-`{0}` is the text, or what the statement defines, `{1}` what stands before, `{2}` how operands are
-combined.
+`{0}` is the text, or the name that the statement defines, `{1}` the text before, `{2}` the
+combination of operands.
 """
 
 NUMBER = frozenset("0123456789.")

@@ -137,8 +137,8 @@ def check(
     for the names that they leave open.
 
     Raises:
-        TileError: the rule changes what a program means, which is shown; or it applies to none, so
-            that nothing was compared.
+        TileError: the rule changes the meaning of a program, which is shown; or it applies to
+            none, so that nothing was compared.
 
     Example:
     ```python

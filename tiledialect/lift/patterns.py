@@ -64,7 +64,7 @@ def _map(kind: type[FunctionOp], function: AnyFunction, **properties: Attribute)
         if kind in (maps.MapSeqOp, maps.MapSeqUnrollOp) and not isinstance(
             operand.type, TensorType
         ):
-            # What a reduction gives is a number here and an array of one in the papers.
+            # A reduction's result is a number here, and an array of one number in the papers.
             return mapped(operand)
         return with_body(kind, [operand], mapped, where, **properties)
 

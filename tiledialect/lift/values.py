@@ -116,7 +116,7 @@ class Value:
             emit(lambda: SliceOp.make(self.ssa, start=SizeAttr(start), stop=SizeAttr(stop)), where)
         )
 
-    # -- what Python and NumPy ask for -----------------------------------------------------
+    # -- protocols of Python and NumPy -----------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Value:
         """NumPy's numbers leave arithmetic with values to them; its functions know none."""
@@ -275,7 +275,7 @@ def apply(
     return to_value(function(*args), None, where)
 
 
-# -- what the user gives -------------------------------------------------------------------------
+# -- values of the user -------------------------------------------------------------------------
 
 
 def to_value(value: Any, like: Attribute | None, where: SourceSpan | None) -> Value:

@@ -57,7 +57,8 @@ class CanonicalizeLift(HasCanonicalizationPatternsTrait):
 class ReplaceByExistingValue(RewritePattern):
     """Replace an op by its `existing_value`.
 
-    Only what makes every program shorter belongs there. The rest are rewrite rules, for the user.
+    Only replacements that shorten every program belong there. The rest are rewrite rules, for
+    the user.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
@@ -198,7 +199,7 @@ class FunctionOp(LiftOp, ABC):
     ):
         """The op with the function that ``function`` builds, given the arguments.
 
-        What it builds must be inserted by itself, for example by an ``ImplicitBuilder``.
+        Its ops must be inserted by itself, for example by an ``ImplicitBuilder``.
         """
         from xdsl.builder import ImplicitBuilder
 

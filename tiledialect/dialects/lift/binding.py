@@ -34,11 +34,11 @@ UNKNOWN_SIZE = "no input tells what size {0} is: bind it, as Derivation.bind({0}
 def bind(root: Operation, values: Values) -> None:
     """Replace names of sizes in ``root`` and all ops in it, in place.
 
-    Raises a TileError, at the op, where a size cannot be what it becomes.
+    Raises a TileError, at the op, where a size cannot have its value.
     """
     if not values:
         return
-    # What is inside of a function says more precisely what is wrong than the op that has it.
+    # Errors of the ops in a function are more precise than errors of the op around it.
     for step, inner_first in ((_bind_arguments, False), (_bind_results, True)):
         for op in root.walk(region_first=inner_first):
             try:

@@ -247,8 +247,8 @@ def _vector(value: SSAValue) -> VectorType[Attribute]:
 class MapSeqSlideOp(MapBase):
     """Applies the function to the windows of an array, one after the other.
 
-    The windows are those of `lift.slide(size, step)`. One work-item keeps the window in registers
-    and loads only what is new in each.
+    The windows are as of `lift.slide(size, step)`. One work-item keeps the window in registers
+    and loads only the new elements of each.
 
     Example:
 

@@ -88,7 +88,7 @@ def tuple_of(types: Iterable[Attribute]) -> TupleType:
 
 
 def as_array(value: SSAValue, what: str) -> Array:
-    """Type of a value that must be an array for ``what``, else a VerifyException."""
+    """Type of an array; a VerifyException that names the pattern for other values."""
     if isinstance(value.type, TensorType) and value.type.get_num_dims():
         return value.type
     raise VerifyException(f"{what} takes an array, but {describe(value)} is {value.type}")

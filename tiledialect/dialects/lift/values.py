@@ -140,7 +140,7 @@ class SizeOp(PlainOp):
 class GenerateOp(FunctionOp):
     """The array of the function's results for its indices.
 
-    The function has as many arguments as the array has axes around what it gives.
+    The function has as many arguments as the array has axes around its result.
 
     Example:
 

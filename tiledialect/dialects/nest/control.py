@@ -44,11 +44,11 @@ from tiledialect.schedule.loops import PARALLEL, UNROLLED
 class ForOp(IndexedOp):
     """A loop over an index from a lower end (0 unless given) to an upper end, which is excluded.
 
-    The role says what runs the steps: `group` and `local` are the work-groups of the grid and the
-    work-items of a group, along an axis; all of them run at the same time, op by op. `serial` is
-    a loop, `unroll` one that is written out, `vector` one whose steps are lanes. The ends and the
+    The role maps the steps to the device: `group` and `local` are the work-groups of the grid and
+    the work-items of a group, along an axis; all of them run at the same time, op by op. `serial`
+    is a loop, `unroll` an unrolled one, `vector` one whose steps are lanes. The ends and the
     step (1 unless given) may be expressions of symbols and outer indices. A loop carries nothing:
-    what is kept is in a `nest.buffer`.
+    values that last are in a `nest.buffer`.
 
     Example:
 

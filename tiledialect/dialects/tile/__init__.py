@@ -39,7 +39,7 @@ class TileConstantMaterialization(ConstantMaterializationInterface):
         return ConstantOp.create(result_types=[type], properties={"value": value})
 
 
-# The ops know nothing of what rewrites them.
+# The ops do not know their rewrites.
 for _op in ELEMENTWISE_OPS:
     if issubclass(_op, ElementwiseOp):
         _op.traits.add_trait(FoldElementwise())

@@ -33,7 +33,7 @@ class AnyType(ParametrizedAttribute, TypeAttribute):
 class RealType(ParametrizedAttribute, TypeAttribute):
     """`!tile.real`: a real number of no particular width, the type of literals such as `0.5`.
 
-    It takes the floating-point type of what it meets, and is `f32` by itself. (`index` plays the
+    It takes the floating-point type that it meets, and is `f32` by itself. (`index` plays the
     same part for integer literals and dimensions.)
     """
 
@@ -205,7 +205,7 @@ class DomainAttr(Data[tuple[tuple[str, Range], ...]]):
 
     A box that holds all of the contraction's points; its loops run through it and test what is
     no point. `tile-bounds` finds the smallest one. `tile-fuse` widens it where the loops can
-    visit every element of the output, also those on which nothing lands.
+    visit every element of the output, also elements without points.
     """
 
     name = "tile.domain"

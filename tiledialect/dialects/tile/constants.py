@@ -65,7 +65,7 @@ def misfit(number: Number, element_type: Attribute, other: SSAValue | None = Non
 class ConstantOp(TileOp):
     """A number that its type can hold.
 
-    With element type `index` or `!tile.real` it takes the type of what it meets.
+    With element type `index` or `!tile.real` it takes the type that it meets.
 
     Example: `%r = tile.constant 2.5 : tensor<!tile.real>`
     """

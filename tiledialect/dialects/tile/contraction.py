@@ -77,7 +77,7 @@ class ContractionOp(TileOp):
 
     A point gives each index an integer. It is valid if every index expression, the output's too,
     is an integer inside its axis and every constraint `0 <= expression < bound` holds. At each
-    valid point the inputs' elements are combined; what lands on one output element is aggregated.
+    valid point the inputs' elements are combined; values of one output element are aggregated.
     Elements on which nothing lands are 0, or that of the `default` tensor, or the constant without
     axes that is the default of all. An index that nothing bounds is an error, and so is `assign`
     where two points land on one element.

@@ -38,10 +38,10 @@ class CustomGradientOp(TileOp):
     """A value, to be differentiated as the body says.
 
     The op is its first operand. When it is differentiated, its cotangent is the body's argument,
-    and what the body yields are the cotangents of the tensors after `wrt`, of their shapes or
+    and the yielded values are the cotangents of the tensors after `wrt`, of their shapes or
     scalars that count for each element. Nothing else gets a cotangent from it, neither the value
-    nor what the body uses from outside; a gradient of the gradient differentiates the body as any
-    other ops.
+    nor the values that the body uses from outside; a gradient of the gradient differentiates the
+    body as any other ops.
 
     Example:
 

@@ -87,8 +87,8 @@ class KernelOp(IRDLOperation):
     """A group of tile ops that runs as one kernel.
 
     The body sees the operands as its arguments and yields the results. The schedule, once there,
-    says which loops run over the indices, in which order, and what runs each: see
-    `#tile.schedule`. The indices are those of the body's contraction; a body without one, or with
+    says which loops run over the indices, in which order, and how each is mapped to
+    the device: see `#tile.schedule`. The indices are the body's contraction's; a body without one, or with
     several, has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points,
     computed where elementwise ops take them; so is what elementwise ops make for such sums, if it
     is 0 of zeros, and a copy that takes what is computed as its default. Copies may read copies, of
@@ -212,7 +212,7 @@ class KernelOp(IRDLOperation):
     def values(self) -> tuple[SSAValue, ...]:
         """Values that stages number: the inputs, as in the body, and the results of its ops.
 
-        In a kernel without axes, that is what its contraction takes of that. What is staged comes
+        In a kernel without axes, of the results only operands of its contraction. Staged values come
         first, by the numbers in the attribute `staged` of its ops: passes that remove ops, or make
         one of two that are alike, leave those numbers alone.
         """

@@ -1,6 +1,6 @@
 """Operands that an op promotes to one type, and the choices left open until types are known.
 
-A number without a width of its own, such as 0.5 or a position, takes that of what it meets. Where
+A number without a width of its own, such as 0.5 or a position, takes the width that it meets. Where
 an op has only such numbers, or integers beside a real one, the IR of a program whose inputs have
 no types yet leaves the element type of the result open (`!tile.any`), and `tile-specialize`
 decides it.

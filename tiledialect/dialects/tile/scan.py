@@ -48,16 +48,16 @@ class ScanOp(TileOp):
 
     An element of the result aggregates the operand's elements up to its own place; with
     `reverse`, those from its place on. `every n` starts anew after each `n` elements, and `from`
-    gives what each of these blocks starts with: a tensor that has the number of blocks as its
+    gives the initial values of these blocks: a tensor that has the number of blocks as its
     size along the axis. The aggregation is `add`, `mul`, `max` or `min`; bools count as integers
     in the first two.
 
     `runs %k` is for a tensor of keys, of the operand's shape: the scan starts anew where an
     element's key is not equal to that of the one before, as a NaN never is. Nothing that comes
-    before has a part in what comes then, be it infinite or NaN. Such a scan has no blocks.
+    before has a part in later ones, be it infinite or NaN. Such a scan has no blocks.
 
     Floating-point sums and products are not aggregated in the order of the elements. The result of
-    those of f16 and bf16 may be declared f32.
+    sums of f16 and bf16 may be declared f32.
 
     Example:
 

@@ -53,8 +53,8 @@ def _kernel_name(kernel: KernelOp) -> str:
 def operand_names(kernel: KernelOp) -> list[str]:
     """Names, in the text of a schedule, of the values of a kernel that can be staged.
 
-    That is their names; of equal ones the second is numbered, and what has none is called after
-    what it is computed of, as ``of_A``, else by its number.
+    Of equal names the second is numbered. A value without a name is called after its source, as
+    ``of_A``, else by its number.
     """
     found: list[str] = []
     for k, value in enumerate(kernel.values):

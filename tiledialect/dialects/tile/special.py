@@ -75,8 +75,8 @@ class GatherOp(TileOp):
 class ScatterOp(TileOp):
     """Adds slices of a tensor into a zero tensor, at the places an integer tensor names.
 
-    The reverse of `tile.gather`: `updates` has the indices' axes, then those of a slice; the
-    result has a first axis of the size of `like`'s and then those of a slice. Slices for one
+    The reverse of `tile.gather`: `updates` has the indices' axes, then a slice's axes; the
+    result has a first axis of the size of `like`'s and then a slice's axes. Slices for one
     place are summed (bools as integers); an index outside the result is left out. A number as
     `updates`, without axes, is added for each index: so indices are counted. The sums of f16 and
     bf16 may be declared f32.
@@ -156,8 +156,8 @@ class ScatterOp(TileOp):
 class SumToOp(TileOp):
     """The sum of a tensor over the axes along which another was broadcast to its shape.
 
-    The reverse of NumPy's broadcasting, and what makes the cotangent of a result one of an
-    operand: axes that `like` lacks, or has with size 1, are summed over (bools as integers).
+    The reverse of NumPy's broadcasting, by which an operand's cotangent follows from the
+    result's: axes that `like` lacks, or has with size 1, are summed over (bools as integers).
 
     Example: `%r = tile.sum_to %g, %a : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<8xf32>`
     """

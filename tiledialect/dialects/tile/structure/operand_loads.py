@@ -24,7 +24,7 @@ def broadcast_access(value: SSAValue, access: Sequence[IndexExpr]) -> Access:
 def sources(value: SSAValue, access: Sequence[IndexExpr]) -> Mapping[BlockArgument, Access] | None:
     """The inputs of which elementwise ops compute the element of a value at an access, and where.
 
-    None for an input itself, and for what is no function of elements at these places alone, as a
+    None for an input itself, and for a value that other elements determine, too, as a
     gather.
     """
     if isinstance(value, BlockArgument):

@@ -51,7 +51,7 @@ class Rows:
     """Along which axes the values that a row kernel computes lie.
 
     Every contraction reads and writes at the axes themselves, so that a point of the axes reads
-    one element of each value, and what is aggregated is so over some axes, for all rows alike.
+    one element of each value, and aggregations are over some axes, for all rows alike.
     """
 
     axes: Axes
@@ -128,7 +128,7 @@ class Rows:
     def _elementwise(self, op: ElementwiseOp) -> Map:
         """Axes of an elementwise result: each as in an operand that is computed here.
 
-        What has all axes has them in order; of fewer axes some may be open.
+        A tensor of all axes has them in order; of fewer axes some may be open.
         """
         sizes = shape(op.res)
         operands = [self.maps[v] for v in op.operands if v in self.maps]
@@ -170,7 +170,7 @@ class Rows:
             rows._tell(op)
             for value in op.results:
                 rank = len(rows.maps.get(value, ()))
-                # What has more axes than the kernel keeps open ones, and is refused.
+                # A tensor of more axes than the kernel keeps open ones, and is refused.
                 rows._fill(value, ([OPEN] * rank + [*self.axes])[len(self.axes) :])
         return rows.maps
 

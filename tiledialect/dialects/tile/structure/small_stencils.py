@@ -64,7 +64,7 @@ Box = tuple[Range, ...]
 def stencil_points(op: ContractionOp) -> int:
     """Number of points that aggregate into an element which can be computed where it is needed.
 
-    0 if it cannot: they are many, or no copies, sums or sums of products of what is in memory, or
+    0 if it cannot: they are many, or no copies, sums or sums of products of memory, or
     the element does not tell their indices. A copy may have a default, and read copies.
     """
     if op.domain is None or op.combination.data not in PLAIN:
@@ -109,7 +109,7 @@ def is_copy(op: ContractionOp) -> bool:
 def _reads_memory(op: ContractionOp) -> bool:
     """Whether all that is read is in memory, or of a copy in the same kernel.
 
-    Sums may read what elementwise ops of the kernel make of memory, too, if that is 0 where memory
+    Sums may read elementwise functions of memory in the kernel, too, if these are 0 where memory
     is. Constants are read everywhere, memory as 0 where there is none of the contraction's.
     """
     is_sum = op.aggregation.data is Aggregation.add
