@@ -72,8 +72,8 @@ class InstructionOp(IRDLOperation):
     """Adds a box of products, as an instruction of the table `tiledialect.schedule.instructions`.
 
     Several work-items execute it together; each gives its registers of the sums so far and of the
-    operands, and gets the registers of the sums. Their types are in the table: the bits of an f16 are
-    an i16, and a register that holds several elements is a vector.
+    operands, and gets the registers of the sums. Their types are in the table: the bits of an f16
+    are an i16, and a register that holds several elements is a vector.
 
     Example:
 

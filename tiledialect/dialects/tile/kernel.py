@@ -87,15 +87,15 @@ class KernelOp(IRDLOperation):
     """A group of tile ops that runs as one kernel.
 
     The body sees the operands as its arguments and yields the results. The schedule, once there,
-    says which loops run over the indices, in which order, and how each is mapped to
-    the device: see `#tile.schedule`. The indices are the body's contraction's; a body without one, or with
-    several, has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points,
-    computed where elementwise ops take them; so is what elementwise ops make for such sums, if it
-    is 0 of zeros, and a copy that takes what is computed as its default. Copies may read copies, of
-    other shapes too. A maximum or minimum may stand with the count of its points that have it. The
+    says which loops run over the indices, in which order, and how each is mapped to the device: see
+    `#tile.schedule`. The indices are the body's contraction's; a body without one, or with several,
+    has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points, computed
+    where elementwise ops take them; so is what elementwise ops make for such sums, if it is 0 of
+    zeros, and a copy that takes what is computed as its default. Copies may read copies, of other
+    shapes too. A maximum or minimum may stand with the count of its points that have it. The
     results are of one shape; where copies put some together of parts, the kernel runs over a part.
-    What elementwise ops make of inputs before the contraction takes it is computed where that
-    would be loaded, and can be staged like an input; so can the inputs of which it is computed.
+    What elementwise ops make of inputs before the contraction takes it is computed where that would
+    be loaded, and can be staged like an input; so can the inputs of which it is computed.
 
     A kernel with `axes` is a row kernel: it has several contractions, and elementwise ops before,
     between and after them, and its indices are the axes. Every contraction reads and writes at
@@ -212,8 +212,8 @@ class KernelOp(IRDLOperation):
     def values(self) -> tuple[SSAValue, ...]:
         """Values that stages number: the inputs, as in the body, and the results of its ops.
 
-        In a kernel without axes, of the results only operands of its contraction. Staged values come
-        first, by the numbers in the attribute `staged` of its ops: passes that remove ops, or make
+        In a kernel without axes, of the results only operands of its contraction. Staged values
+        come first, by the numbers in the attribute `staged` of its ops: passes that remove ops, or make
         one of two that are alike, leave those numbers alone.
         """
         ops = [op for op in self.block.ops if not isinstance(op, ConstantOp)]
