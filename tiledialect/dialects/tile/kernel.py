@@ -213,8 +213,8 @@ class KernelOp(IRDLOperation):
         """Values that stages number: the inputs, as in the body, and the results of its ops.
 
         In a kernel without axes, of the results only operands of its contraction. Staged values
-        come first, by the numbers in the attribute `staged` of its ops: passes that remove ops, or make
-        one of two that are alike, leave those numbers alone.
+        come first, by the numbers in the attribute `staged` of its ops: passes that remove ops, or
+        merge equal ones, leave those numbers alone.
         """
         ops = [op for op in self.block.ops if not isinstance(op, ConstantOp)]
         computed = (r for op in sorted(ops, key=_staged_number) for r in op.results)
