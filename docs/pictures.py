@@ -96,9 +96,10 @@ def kernels_picture(program: Path) -> str:
 
 def _flow(block: Block) -> Graph:
     """Draw the ops of a block, each below its operands."""
-    arguments: tuple[SSAValue, ...] = block.args
-    nodes = {value: Node(str(value.name_hint), "input") for value in arguments}
-    depths = dict.fromkeys(arguments, 0)
+    nodes: dict[SSAValue, Node] = {}
+    depths: dict[SSAValue, int] = {}
+    for argument in block.args:
+        nodes[argument], depths[argument] = Node(str(argument.name_hint), "input"), 0
     edges: list[tuple[Node, Node]] = []
     for op in block.ops:
         if not op.results:
