@@ -16,7 +16,7 @@ from tiledialect.lowering.compilation import compile_module
 from tiledialect.schedule.cost.device import Device, Kind, described
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage, check
-from tiledialect.schedule.search.choice import GOOD, NEIGHBOUR, Candidate, best
+from tiledialect.schedule.search.choice import GOOD, TRANSFERRED, Candidate, best
 from tiledialect.schedule.search.size_transfer import (
     KnownSchedules,
     serves_batches,
@@ -89,7 +89,7 @@ def test_what_is_as_good_for_other_sizes_is_kept(device: Device):
         facts = facts_of(DENSE, (batch, 64, 256), (256, 128))
         with transferring(neighbours):
             found = best(facts, device)
-        assert found is not None and (found.family == NEIGHBOUR) == is_kept
+        assert found is not None and (found.family == TRANSFERRED) == is_kept
 
 
 @settings(max_examples=20, deadline=None)
