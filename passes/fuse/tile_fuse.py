@@ -19,6 +19,7 @@ from tiledialect.dialects.tile.element_types import concrete
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.dialects.tile.schedule_text import name_kernels
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError, meant
@@ -404,7 +405,7 @@ class TileFusePass(PassWithFlags):
     """Whether each kernel gets an attribute that explains its fusion."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Fuse every function."""
+        """Fuse every function, and name the kernels."""
         device = device_of(op)
         machine = Machine.of(device)
         hints = {value.name_hint for other in ops_in(op) for value in other.results}
@@ -434,6 +435,7 @@ class TileFusePass(PassWithFlags):
                 if self.explain:
                     fusion.explain()
                 duplicate_results(function, given)
+        name_kernels(op)
 
 
 def _is_static(function: func.FuncOp) -> bool:

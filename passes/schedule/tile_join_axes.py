@@ -59,6 +59,7 @@ def joined(kernel: KernelOp, found: CollapsedAxes) -> KernelOp | None:
     outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
     new = KernelOp(inputs, [v.type for v in outputs], body)
     new.attributes, new.location = dict(kernel.attributes), kernel.location
+    new.sym_name = kernel.sym_name
     if kernel.axes is not None:
         new.axes = DomainAttr(tuple(collapsed.ranges.items()))
     try:

@@ -10,8 +10,14 @@ import numpy as np
 import pytest
 
 import tiledialect as td
-from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names, read_schedules
+from tiledialect.dialects.tile.schedule_text import (
+    name_kernels,
+    named_kernels,
+    operand_names,
+    read_schedules,
+)
 from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.ir.structural_hash import structural_hash
 
 PRODUCT = """
 function product(A[M, L], B[L, N]) -> (D) {
@@ -101,6 +107,23 @@ def test_values_without_names_are_called_after_what_they_are_computed_of() -> No
       }"""
     (kernel,) = named_kernels(parse_mlir(ops, "f")).values()
     assert set(operand_names(kernel)) >= {"A", "of_y"}
+
+
+def test_symbols_name_kernels() -> None:
+    """Names of results count only without symbols, and then leave the symbols of others alone."""
+    t = "tensor<4xf32>"
+    body = "\n".join(
+        f"%{name} = tile.kernel{symbol}(%x{name} = %X : {t}) -> {t} {{ tile.yield %x{name} : {t} }}"
+        for name, symbol in (("A", ""), ("B", " @A"), ("C", " @E"))
+    )
+    module = parse_mlir(f"func.func @f(%X: {t}) {{ {body} func.return }}", "f")
+    assert list(named_kernels(module)) == ["A_1", "A", "E"]
+    name_kernels(module)
+    for kernel in named_kernels(module).values():
+        kernel.outputs[0].name_hint = None
+    assert list(named_kernels(module)) == ["A_1", "A", "E"]
+    # Equal kernels of different names share their code and their schedule.
+    assert len({structural_hash(kernel) for kernel in named_kernels(module).values()}) == 1
 
 
 def test_a_kernel_without_a_name_can_be_given_back_too(device: td.Device) -> None:

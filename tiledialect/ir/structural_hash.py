@@ -27,5 +27,6 @@ def _structure(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
             numbers[argument] = len(numbers)
         arguments = tuple(a.type for a in block.args)
         blocks.append((arguments, *(_structure(inner, numbers) for inner in block.ops)))
-    attributes = frozenset((*op.properties.items(), *op.attributes.items()))
+    given = (*op.properties.items(), *op.attributes.items())
+    attributes = frozenset((name, value) for name, value in given if name != "sym_name")
     return op.name, operands, tuple(r.type for r in op.results), attributes, *blocks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, UnitAttr
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.attributes import (
     DomainAttr,
     ScheduleAttr,
 )
+from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names
@@ -86,4 +87,5 @@ def _copy(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
     kernel = KernelOp([value], [op.result.type], Region(block))
     kernel.attributes[STAGING] = UnitAttr()
     kernel.outputs[0].name_hint = name
+    kernel.sym_name = StringAttr(name_of(kernel.outputs[0]))
     return kernel

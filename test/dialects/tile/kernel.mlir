@@ -26,6 +26,14 @@
   tile.yield %s, %t : tensor<64xf32>, tensor<64xf32>
 }
 
+// A symbol is the kernel's name.
+// CHECK:      %N = tile.kernel @"an operand"() -> tensor<f32> {
+// GENERIC:    %N = "tile.kernel"() <{sym_name = "an operand"}> ({
+%N = tile.kernel @"an operand"() -> tensor<f32> {
+  %n = tile.constant 1.5 : tensor<f32>
+  tile.yield %n : tensor<f32>
+}
+
 // Nothing taken, nothing scheduled.
 // CHECK:      tile.kernel() -> tensor<f32> {
 // CHECK-NEXT:   %c = tile.constant 2.5 : tensor<f32>

@@ -5,10 +5,10 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 
 // The product is written alone: what is made of it is more, and only the rows' kernel takes that.
 // CHECK-LABEL: func.func @rows
-// CHECK:         %[[P:.*]] = tile.kernel(%{{.*}} = %A : {{.*}}, %{{.*}} = %B : tensor<64x1024xf32>) -> tensor<4096x1024xf32>
+// CHECK:         %[[P:.*]] = tile.kernel @{{\w+}}(%{{.*}} = %A : {{.*}}, %{{.*}} = %B : tensor<64x1024xf32>) -> tensor<4096x1024xf32>
 // CHECK-NEXT:      tile.contraction
 // CHECK-NEXT:      tile.yield
-// CHECK:         tile.kernel({{.*}}%[[P]] : tensor<4096x1024xf32>{{.*}}) -> tensor<4096x1024xf32> axes
+// CHECK:         tile.kernel @{{\w+}}({{.*}}%[[P]] : tensor<4096x1024xf32>{{.*}}) -> tensor<4096x1024xf32> axes
 // CHECK:           tile.mul
 // CHECK:           tile.exp
 // CHECK-NOT:     tile.kernel

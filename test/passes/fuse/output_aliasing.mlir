@@ -38,7 +38,7 @@ func.func @filled(%X: tensor<4xf32>) -> (tensor<9xf32>, tensor<9xf32>) {
 
 // An argument is copied by one kernel, as often as it is returned, and beside what else reads it.
 // CHECK-LABEL: func.func @difference
-// CHECK-NEXT:    %{{.*}}, %{{.*}}, %{{.*}} = tile.kernel(%[[D:.*]] = %D : tensor<4x6xf32>)
+// CHECK-NEXT:    %{{.*}}, %{{.*}}, %{{.*}} = tile.kernel @{{\w+}}(%[[D:.*]] = %D : tensor<4x6xf32>)
 // CHECK-NEXT:      %[[N:.*]] = tile.neg %[[D]]
 // CHECK-NEXT:      %[[I:.*]] = tile.ident %[[D]]
 // CHECK-NEXT:      tile.yield %[[N]], %[[I]], %[[I]]

@@ -2,11 +2,11 @@
 
 // Sums along both axes have no rows in common.
 // CHECK-LABEL: @both
-// CHECK-NEXT:    %R = tile.kernel(%X_1 = %X : tensor<8x12xf32>) -> tensor<8x1xf32> {
+// CHECK-NEXT:    %R = tile.kernel @{{\w+}}(%X_1 = %X : tensor<8x12xf32>) -> tensor<8x1xf32> {
 // CHECK-NEXT:      %R_1 = tile.contraction add(%X_1[i, j]) -> [i, 0]
 // CHECK-NEXT:      tile.yield %R_1
 // CHECK-NEXT:    }
-// CHECK-NEXT:    %O = tile.kernel(%X_1 = %X : tensor<8x12xf32>, %R_1 = %R : tensor<8x1xf32>) -> tensor<1x12xf32> {
+// CHECK-NEXT:    %O = tile.kernel @{{\w+}}(%X_1 = %X : tensor<8x12xf32>, %R_1 = %R : tensor<8x1xf32>) -> tensor<1x12xf32> {
 // CHECK-NEXT:      %D = tile.div %X_1, %R_1
 // CHECK-NEXT:      %O_1 = tile.contraction add(%D[i, j]) -> [0, j]
 func.func @both(%X: tensor<8x12xf32>) -> tensor<1x12xf32> {
@@ -19,9 +19,9 @@ func.func @both(%X: tensor<8x12xf32>) -> tensor<1x12xf32> {
 // What another kernel in between reads cannot move behind it.
 // CHECK-LABEL: @between
 // CHECK:         %S = tile.kernel
-// CHECK:         %W = tile.kernel(%S_1 = %S : tensor<8x1xf32>)
+// CHECK:         %W = tile.kernel @{{\w+}}(%S_1 = %S : tensor<8x1xf32>)
 // CHECK:         %U = tile.kernel
-// CHECK:         %O = tile.kernel(%X_1 = %X : tensor<8x12xf32>, %S_1 = %S : tensor<8x1xf32>, %U_1 = %U : tensor<8x12xf32>) -> tensor<8x12xf32> {
+// CHECK:         %O = tile.kernel @{{\w+}}(%X_1 = %X : tensor<8x12xf32>, %S_1 = %S : tensor<8x1xf32>, %U_1 = %U : tensor<8x12xf32>) -> tensor<8x12xf32> {
 func.func @between(%X: tensor<8x12xf32>) -> tensor<8x12xf32> {
   %S = tile.contraction add(%X[i, j]) -> [i, 0] : (tensor<8x12xf32>) -> tensor<8x1xf32>
   %W = tile.contraction max(%S[2*i + k, 0]) -> [i, 0] where 0 <= k < 2 : (tensor<8x1xf32>) -> tensor<4x1xf32>
@@ -33,7 +33,7 @@ func.func @between(%X: tensor<8x12xf32>) -> tensor<8x12xf32> {
 
 // What is read later is a result, too.
 // CHECK-LABEL: @later
-// CHECK-NEXT:    %E, %O = tile.kernel(%X_1 = %X : tensor<8x12xf32>) -> (tensor<8x12xf32>, tensor<8xf32>) axes <d0 = 0 to 8, d1 = 0 to 12> {
+// CHECK-NEXT:    %E, %O = tile.kernel @{{\w+}}(%X_1 = %X : tensor<8x12xf32>) -> (tensor<8x12xf32>, tensor<8xf32>) axes <d0 = 0 to 8, d1 = 0 to 12> {
 // CHECK:           tile.yield %E_1, %O_1
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %E, %O

@@ -5,7 +5,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 
 // Neighbours are read again, from a cache.
 // CHECK-LABEL: func.func @difference
-// CHECK:         tile.kernel(%[[X:.*]] = %X : tensor<64x65xf32>) -> tensor<64x64xf32> {
+// CHECK:         tile.kernel @{{\w+}}(%[[X:.*]] = %X : tensor<64x65xf32>) -> tensor<64x64xf32> {
 // CHECK-NEXT:      %[[A:.*]] = tile.contraction assign(%[[X]][i, j + 1])
 // CHECK-NEXT:      %[[B:.*]] = tile.contraction assign(%[[X]][i, j])
 // CHECK-NEXT:      tile.sub %[[A]], %[[B]]

@@ -7,7 +7,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #d
 // Cores read neighbours again from the nearest cache, as vectors that begin anywhere; those at the
 // edges, some of whose lanes would be outside, are halved.
 // CHECK-LABEL: func.func @difference
-// CHECK:         tile.kernel(%[[X:.*]] = %X : tensor<64x65xf32>) -> tensor<64x65xf32> {
+// CHECK:         tile.kernel @{{\w+}}(%[[X:.*]] = %X : tensor<64x65xf32>) -> tensor<64x65xf32> {
 // CHECK-NEXT:      %[[A:.*]] = tile.contraction add(%[[X]][i, j + 1])
 // CHECK-NEXT:      %[[B:.*]] = tile.contraction add(%[[X]][i, j - 1])
 // CHECK-NEXT:      tile.sub %[[A]], %[[B]]

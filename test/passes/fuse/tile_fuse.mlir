@@ -2,7 +2,7 @@
 
 // A contraction takes the elementwise ops on its elements along; constants go with their users.
 // CHECK-LABEL: func.func @dense
-// CHECK-NEXT:    %R = tile.kernel(%{{.*}} = %A : tensor<3x4xf32>, %{{.*}} = %B : tensor<4x5xf32>, %{{.*}} = %b : tensor<5xf32>) -> tensor<3x5xf32> {
+// CHECK-NEXT:    %R = tile.kernel @{{\w+}}(%{{.*}} = %A : tensor<3x4xf32>, %{{.*}} = %B : tensor<4x5xf32>, %{{.*}} = %b : tensor<5xf32>) -> tensor<3x5xf32> {
 // CHECK-NEXT:      %{{.*}} = tile.constant 2 : tensor<index>
 // CHECK-NEXT:      tile.contraction
 // CHECK-NEXT:      tile.mul
@@ -22,7 +22,7 @@ func.func @dense(%A: tensor<3x4xf32>, %B: tensor<4x5xf32>, %b: tensor<5xf32>) ->
 
 // Two chains that meet are one kernel; what is used outside comes out.
 // CHECK-LABEL: func.func @diamond
-// CHECK-NEXT:    %[[A:.*]], %[[C:.*]] = tile.kernel(%{{.*}} = %X : tensor<8xf32>, %{{.*}} = %Y : tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+// CHECK-NEXT:    %[[A:.*]], %[[C:.*]] = tile.kernel @{{\w+}}(%{{.*}} = %X : tensor<8xf32>, %{{.*}} = %Y : tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 // CHECK:         func.return %[[A]], %[[C]]
 func.func @diamond(%X: tensor<8xf32>, %Y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %A = tile.exp %X : (tensor<8xf32>) -> tensor<8xf32>
@@ -33,9 +33,9 @@ func.func @diamond(%X: tensor<8xf32>, %Y: tensor<8xf32>) -> (tensor<8xf32>, tens
 
 // A value that is needed as a whole ends a kernel.
 // CHECK-LABEL: func.func @normalize
-// CHECK-NEXT:    %E = tile.kernel(%{{.*}} = %X : tensor<3x8xf32>) -> tensor<3x8xf32> {
-// CHECK:         %S = tile.kernel(%{{.*}} = %E : tensor<3x8xf32>) -> tensor<3x1xf32> {
-// CHECK:         %R = tile.kernel(%{{.*}} = %E : tensor<3x8xf32>, %{{.*}} = %S : tensor<3x1xf32>) -> tensor<3x8xf32> {
+// CHECK-NEXT:    %E = tile.kernel @{{\w+}}(%{{.*}} = %X : tensor<3x8xf32>) -> tensor<3x8xf32> {
+// CHECK:         %S = tile.kernel @{{\w+}}(%{{.*}} = %E : tensor<3x8xf32>) -> tensor<3x1xf32> {
+// CHECK:         %R = tile.kernel @{{\w+}}(%{{.*}} = %E : tensor<3x8xf32>, %{{.*}} = %S : tensor<3x1xf32>) -> tensor<3x8xf32> {
 func.func @normalize(%X: tensor<3x8xf32>) -> tensor<3x8xf32> {
   %E = tile.exp %X : (tensor<3x8xf32>) -> tensor<3x8xf32>
   %S = tile.contraction add(%E[i, j]) -> [i, 0] : (tensor<3x8xf32>) -> tensor<3x1xf32>
@@ -46,10 +46,10 @@ func.func @normalize(%X: tensor<3x8xf32>) -> tensor<3x8xf32> {
 // A contraction that cannot visit every element of its result lets nothing join, and writes over
 // what a kernel has filled with its default.
 // CHECK-LABEL: func.func @skip
-// CHECK-NEXT:    %S_fill = tile.kernel() -> tensor<8xf32> {
+// CHECK-NEXT:    %S_fill = tile.kernel @{{\w+}}() -> tensor<8xf32> {
 // CHECK-NEXT:      %start = tile.constant 0
 // CHECK-NEXT:      tile.contraction assign(%start[]) -> [i0] domain <i0 = 0 to 8>
-// CHECK:         %S = tile.kernel(%X_1 = %X : tensor<4xf32>, %S_fill_1 = %S_fill : tensor<8xf32>)
+// CHECK:         %S = tile.kernel @{{\w+}}(%X_1 = %X : tensor<4xf32>, %S_fill_1 = %S_fill : tensor<8xf32>)
 // CHECK-NEXT:      tile.contraction add(%X_1[i]) -> [2*i] default %S_fill_1
 // CHECK:         %R = tile.kernel
 func.func @skip(%X: tensor<4xf32>) -> tensor<8xf32> {
@@ -122,7 +122,7 @@ func.func @pad(%X: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // A reshape belongs to no kernel; a constant that is returned gets one.
 // CHECK-LABEL: func.func @outside
-// CHECK-NEXT:    %[[C:.*]] = tile.kernel() -> tensor<f32> {
+// CHECK-NEXT:    %[[C:.*]] = tile.kernel @{{\w+}}() -> tensor<f32> {
 // CHECK:         %S = tile.kernel
 // CHECK:         %R = tile.reshape %S
 // CHECK:         func.return %R, %[[C]]
@@ -153,7 +153,7 @@ func.func @read_elsewhere_too(%A: tensor<5xf32>) -> tensor<5xf32> {
 // What is written along a diagonal is chosen among what fills the result.
 // CHECK-LABEL: func.func @diagonal
 // CHECK-NEXT:    [[ROW:%.*]] = tile.reshape %X to [] : tensor<3x8xf32> -> tensor<3x8x1xf32>
-// CHECK-NEXT:    %D = tile.kernel(%{{.*}} = [[ROW]] : tensor<3x8x1xf32>) -> tensor<3x8x8xf32> {
+// CHECK-NEXT:    %D = tile.kernel @{{\w+}}(%{{.*}} = [[ROW]] : tensor<3x8x1xf32>) -> tensor<3x8x8xf32> {
 // CHECK:           tile.contraction assign(%start[]) -> [i0, i1, i2]
 // CHECK:           tile.cmp_eq
 // CHECK-NEXT:      tile.select

@@ -31,8 +31,8 @@ func.func @gap(%X: tensor<3xf32>, %Y: tensor<4xf32>) -> tensor<8xf32> {
 
 // A diagonal leaves the rest of its square to a fill.
 // CHECK-LABEL: func.func @diagonal
-// CHECK:         %[[FILL:.*]] = tile.kernel() -> tensor<8x4xf32>
-// CHECK:         tile.kernel({{.*}} = %[[FILL]] : tensor<8x4xf32>)
+// CHECK:         %[[FILL:.*]] = tile.kernel @{{\w+}}() -> tensor<8x4xf32>
+// CHECK:         tile.kernel @{{\w+}}({{.*}} = %[[FILL]] : tensor<8x4xf32>)
 // CHECK-NEXT:      tile.contraction assign(%{{.*}}[i]) -> [i, i] default %{{.*}} domain <i = 0 to 4>
 func.func @diagonal(%V: tensor<4xf32>, %X: tensor<4x4xf32>) -> tensor<8x4xf32> {
   %A = tile.contraction assign(%V[i]) -> [i, i] : (tensor<4xf32>) -> tensor<8x4xf32>

@@ -7,7 +7,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 // The windows are an axis, and the places in them another one.
 // CHECK-LABEL: @centred
 // CHECK-NEXT:    %{{.*}} = tile.reshape %X to [] : tensor<64x4096xf32> -> tensor<64x1024x4xf32>
-// CHECK-NEXT:    %Y = tile.kernel(%{{.*}}) -> tensor<64x1024x4xf32> axes <d0 = 0 to 64, d1 = 0 to 1024, d2 = 0 to 4> {
+// CHECK-NEXT:    %Y = tile.kernel @{{\w+}}(%{{.*}}) -> tensor<64x1024x4xf32> axes <d0 = 0 to 64, d1 = 0 to 1024, d2 = 0 to 4> {
 // CHECK-NEXT:      %M = tile.contraction add(%{{.*}}[d0, d1, d2]) -> [d0, d1, 0] : (tensor<64x1024x4xf32>) -> tensor<64x1024x1xf32>
 // CHECK-NEXT:      %B = tile.contraction assign(%M[d0, d1, 0]) -> [d0, d1, d2]
 // CHECK-NEXT:      %Y_1 = tile.sub
@@ -25,7 +25,7 @@ func.func @centred(%X: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
 
 // Blocks of blocks are three axes.
 // CHECK-LABEL: @levels
-// CHECK:         tile.kernel({{.*}}) -> tensor<4096x4x2xf32> axes
+// CHECK:         tile.kernel @{{\w+}}({{.*}}) -> tensor<4096x4x2xf32> axes
 // CHECK:           tile.contraction add(%{{.*}}[d0, d1, d2]) -> [d0, 0, 0]
 func.func @levels(%X: tensor<32768xf32>) -> tensor<32768xf32> {
   %S = tile.contraction add(%X[8*a + 2*b + c]) -> [a] where 0 <= b < 4, 0 <= c < 2 : (tensor<32768xf32>) -> tensor<4096xf32>
@@ -67,7 +67,7 @@ func.func @between(%X: tensor<64x4096xf32>, %I: tensor<64xi32>) -> tensor<64x409
 
 // A reshape of a result follows the kernel that makes it.
 // CHECK-LABEL: @viewed
-// CHECK:         %M, %Y = tile.kernel({{.*}}) -> (tensor<64x1024x1xf32>, tensor<64x1024x4xf32>) axes
+// CHECK:         %M, %Y = tile.kernel @{{\w+}}({{.*}}) -> (tensor<64x1024x1xf32>, tensor<64x1024x4xf32>) axes
 // CHECK:         tile.reshape {{.*}} -> tensor<65536xf32>
 func.func @viewed(%X: tensor<64x4096xf32>) -> (tensor<65536xf32>, tensor<64x4096xf32>) {
   %M = tile.contraction add(%X[r, 4*x + k]) -> [r, x] where 0 <= k < 4 : (tensor<64x4096xf32>) -> tensor<64x1024xf32>

@@ -2,7 +2,7 @@
 // RUN: tile-opt %s -p 'tile-loop-tiling{explain}' 2>&1 >/dev/null | filecheck %s --check-prefix=EXPLAIN
 
 // Where an operand is read across, a schedule may be chosen for which a kernel copies it before.
-// CHECK:      %C_a = tile.kernel(%A_1 = %A : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+// CHECK:      %C_a = tile.kernel @C_a(%A_1 = %A : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
 // CHECK-SAME:   schedule <{{.*}}> attributes {staging} {
 // CHECK:      %C = tile.kernel(%a = %C_a : tensor<2048x2048xf32>, {{.*}} schedule <
 // CHECK-NOT:    global

@@ -3,7 +3,7 @@
 // RUN: not tile-opt %s -p tile-to-nest 2>&1 | filecheck %s --check-prefix=NEST
 
 // A kernel copies what is staged in global memory; the other reads the copy, and so do its stages.
-// CHECK:      %C_b = tile.kernel(%B_1 = %B : tensor<32x16xf32>) -> tensor<16x32xf32>
+// CHECK:      %C_b = tile.kernel @C_b(%B_1 = %B : tensor<32x16xf32>) -> tensor<16x32xf32>
 // CHECK-SAME:   schedule <{{.*}}> attributes {staging} {
 // CHECK-NEXT:   %{{.*}} = tile.contraction assign(%B_1[d0, d1]) -> [d1, d0] domain <d1 = 0 to 16, d0 = 0 to 32>
 // CHECK:      %C = tile.kernel(%a = %A : tensor<8x32xf32>, %b = %C_b : tensor<16x32xf32>) -> tensor<8x16xf32>

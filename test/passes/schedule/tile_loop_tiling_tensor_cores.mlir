@@ -43,8 +43,8 @@ module attributes {tile.precision = "tf32", dlti.target_system_spec = #dlti.targ
 // Operands may lie otherwise, tiles need not fit, and there may be many products. Few results have
 // smaller tiles. As much is copied together as divides rows.
 // CHECK-LABEL: @otherwise
-// CHECK:         %C = tile.kernel({{.*}} schedule <group.y 128*i : 9, group.x 128*j : 32, {{.*}}> instruction mma_m16n16k16_f16 <i, j, k> stage <%A_1 local at 32*k async copies 3 rotate 8 vector 2, %B_1 local at 32*k async copies 3 rotate 8 vector 4>
-// CHECK:         %D = tile.kernel({{.*}} schedule <group.z b : 8, group.y 64*i : 4, group.x 64*j : 4, {{.*}}> instruction mma_m16n16k16_f16 <i, j, k>
+// CHECK:         %C = tile.kernel @{{\w+}}({{.*}} schedule <group.y 128*i : 9, group.x 128*j : 32, {{.*}}> instruction mma_m16n16k16_f16 <i, j, k> stage <%A_1 local at 32*k async copies 3 rotate 8 vector 2, %B_1 local at 32*k async copies 3 rotate 8 vector 4>
+// CHECK:         %D = tile.kernel @{{\w+}}({{.*}} schedule <group.z b : 8, group.y 64*i : 4, group.x 64*j : 4, {{.*}}> instruction mma_m16n16k16_f16 <i, j, k>
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64, "compute_units" = 132 : i64>>} {
   func.func @otherwise(%A: tensor<500x1030xf16>, %B: tensor<4096x500xf16>, %P: tensor<8x256x200xf16>, %Q: tensor<8x200x256xf16>) -> (tensor<1030x4096xf16>, tensor<8x256x256xf16>) {
     %C = tile.contraction add(%A[k, i] mul %B[j, k]) -> [i, j] : (tensor<500x1030xf16>, tensor<4096x500xf16>) -> tensor<1030x4096xf16>

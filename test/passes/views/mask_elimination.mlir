@@ -2,7 +2,7 @@
 
 // Nothing is counted at the elements that are read: the mask keeps all of them.
 // CHECK-LABEL: @past
-// CHECK-NEXT:    %P = tile.kernel(%{{.*}} = %D : tensor<8xf32>) -> tensor<5xf32> {
+// CHECK-NEXT:    %P = tile.kernel @{{\w+}}(%{{.*}} = %D : tensor<8xf32>) -> tensor<5xf32> {
 // CHECK-NEXT:      tile.contraction assign(%{{.*}}[i]) -> [i]
 // CHECK-NEXT:      tile.yield
 // CHECK-NEXT:    }

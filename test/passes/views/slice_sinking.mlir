@@ -3,8 +3,8 @@
 // Parts of what elementwise ops make of arguments are made of parts of these: of the part alone of what is
 // put together, and of the parts of the others.
 // CHECK-LABEL: func.func @parts
-// CHECK-NEXT:    %P = tile.kernel(%Y_1 = %Y : tensor<4x8xf32>, %A_1 = %A : tensor<4x3xf32>)
-// CHECK:         %Q = tile.kernel(%Y_1 = %Y : tensor<4x8xf32>, %B_1 = %B : tensor<4x5xf32>)
+// CHECK-NEXT:    %P = tile.kernel @{{\w+}}(%Y_1 = %Y : tensor<4x8xf32>, %A_1 = %A : tensor<4x3xf32>)
+// CHECK:         %Q = tile.kernel @{{\w+}}(%Y_1 = %Y : tensor<4x8xf32>, %B_1 = %B : tensor<4x5xf32>)
 // CHECK:         func.return
 func.func @parts(%A: tensor<4x3xf32>, %B: tensor<4x5xf32>, %Y: tensor<4x8xf32>) -> (tensor<4x3xf32>, tensor<4x5xf32>) {
   %C = tile.contraction assign(%A[i, j]) -> [i, j] : (tensor<4x3xf32>) -> tensor<4x8xf32>

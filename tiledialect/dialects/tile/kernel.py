@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -86,13 +86,13 @@ def instruction_box(op: ContractionOp | None, schedule: Schedule) -> Box | None:
 class KernelOp(IRDLOperation):
     """A group of tile ops that runs as one kernel.
 
-    The body sees the operands as its arguments and yields the results. The schedule, once there,
-    says which loops run over the indices, in which order, and how each is mapped to the device: see
-    `#tile.schedule`. The indices are the body's contraction's; a body without one, or with several,
-    has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points, computed
-    where elementwise ops take them; so is what elementwise ops make for such sums, if it is 0 of
-    zeros, and a copy that takes what is computed as its default. Copies may read copies, of other
-    shapes too. A maximum or minimum may stand with the count of its points that have it. The
+    The body sees the operands as its arguments and yields the results. A symbol, as `@O`, names the
+    kernel. The schedule, once there, orders the loops over the indices and maps each to the device:
+    see `#tile.schedule`. The indices are the body's contraction's; a body without one, or with
+    several, has `d0, d1, …`, the axes of its results. Several are sums, or copies, of few points,
+    computed where elementwise ops take them; so is what elementwise ops make for such sums, if it
+    is 0 of zeros, and a copy that takes what is computed as its default. Copies may read copies, of
+    other shapes too. A maximum or minimum may stand with the count of its points that have it. The
     results are of one shape; where copies put some together of parts, the kernel runs over a part.
     What elementwise ops make of inputs before the contraction takes it is computed where that would
     be loaded, and can be staged like an input; so can the inputs of which it is computed.
@@ -107,7 +107,7 @@ class KernelOp(IRDLOperation):
     Example:
 
     ```mlir
-    %O = tile.kernel(%x = %X : tensor<8xf32>) -> tensor<8xf32> schedule <local.x d0 : 8> {
+    %O = tile.kernel @O(%x = %X : tensor<8xf32>) -> tensor<8xf32> schedule <local.x d0 : 8> {
       %e = tile.exp %x : (tensor<8xf32>) -> tensor<8xf32>
       tile.yield %e : tensor<8xf32>
     }
@@ -123,6 +123,7 @@ class KernelOp(IRDLOperation):
 
     inputs = var_operand_def(AnyAttr())
     outputs = var_result_def(AnyAttr())
+    sym_name = opt_prop_def(StringAttr)
     axes = opt_prop_def(DomainAttr)
     schedule = opt_prop_def(ScheduleAttr)
     body = region_def("single_block")
@@ -360,6 +361,9 @@ class KernelOp(IRDLOperation):
             printer.print_string(" : ")
             printer.print_attribute(pair[1].type)
 
+        if self.sym_name is not None:
+            printer.print_string(" ")
+            printer.print_symbol_name(self.sym_name.data)
         with printer.in_parens():
             printer.print_list(zip(self.block.args, self.inputs, strict=True), argument)
         printer.print_string(" -> ")
@@ -390,11 +394,11 @@ class KernelOp(IRDLOperation):
             t = parser.parse_type()
             return name, parser.resolve_operand(value, t)
 
-        pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, argument)
+        symbol = parser.parse_optional_symbol_name()
+        parens = parser.Delimiter.PAREN
+        pairs = parser.parse_comma_separated_list(parens, argument)
         parser.parse_punctuation("->")
-        types = parser.parse_optional_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_type
-        )
+        types = parser.parse_optional_comma_separated_list(parens, parser.parse_type)
         if types is None:
             types = [parser.parse_type()]
         numbers = {name.name.text[1:]: k for k, (name, _) in enumerate(pairs)}
@@ -418,8 +422,8 @@ class KernelOp(IRDLOperation):
         arguments = [name.resolve(value.type) for name, value in pairs]
         body = parser.parse_region(arguments)
         op = cls([value for _, value in pairs], types, body, None, axes)
-        if attributes is not None:
-            op.attributes.update(attributes.data)
+        op.sym_name = symbol
+        op.attributes.update({} if attributes is None else attributes.data)
         if schedule is not None:
             op.schedule = ScheduleAttr(op.mark(op._with_computed(schedule, computed, parser)))
         return op
@@ -448,8 +452,8 @@ class KernelOp(IRDLOperation):
 
     def _named(self, hint: str | None) -> list[int]:
         """The numbers of the values that are computed under a name."""
-        values = enumerate(self.values)
-        return [k for k, v in values if hint and k >= len(self.inputs) and v.name_hint == hint]
+        inner = [*enumerate(self.values)][len(self.inputs) :] if hint else ()
+        return [k for k, v in inner if v.name_hint == hint]
 
     def _with_computed(
         self, schedule: Schedule, names: Sequence[UnresolvedOperand], parser: Parser

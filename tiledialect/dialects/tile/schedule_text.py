@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from io import StringIO
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -30,19 +31,29 @@ _ENTRY = re.compile(r"^\s*([\w.']+(?: [\w.']+)*)\s*:(?=\s*<)", re.MULTILINE)
 
 
 def named_kernels(op: Operation) -> dict[str, KernelOp]:
-    """Kernels in an op by the names of their results; of equal names, numbered ones."""
+    """Kernels in an op by their symbols, or by the names of their results; equal ones numbered."""
+    kernels = ops_of(op, KernelOp)
+    symbols = {kernel.sym_name.data for kernel in kernels if kernel.sym_name is not None}
     found: dict[str, KernelOp] = {}
-    for kernel in ops_of(op, KernelOp):
-        base = name = _kernel_name(kernel)
+    for kernel in kernels:
+        symbol = kernel.sym_name
+        base = name = _result_name(kernel) if symbol is None else symbol.data
         count = 0
-        while name in found:
+        while name in found or (symbol is None and name in symbols):
             count += 1
             name = f"{base}_{count}"
         found[name] = kernel
     return found
 
 
-def _kernel_name(kernel: KernelOp) -> str:
+def name_kernels(op: Operation) -> None:
+    """Give the kernels in an op that have no symbol their names as symbols."""
+    for name, kernel in named_kernels(op).items():
+        if kernel.sym_name is None:
+            kernel.sym_name = StringAttr(name)
+
+
+def _result_name(kernel: KernelOp) -> str:
     """Name of a kernel's first result, or of its source."""
     result = kernel.outputs[0]
     if result.name_hint:
