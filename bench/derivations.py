@@ -75,7 +75,7 @@ def derived(name: str, kind: str, device: td.Device | None = None) -> td.Functio
 
 
 def scheduled(name: str, device: td.Device) -> td.Function:
-    """The same by the scheduler, or by the schedule that was written for the device."""
+    """Program scheduled by the scheduler, or by the schedule that was written for the device."""
     workload = WORKLOADS[name]
     function = td.compile(workload.tile, device=device)
     kind = device.id.partition(":")[0]

@@ -173,5 +173,5 @@ def times(*dims: tuple[str, int]) -> Callable[[Shapes], float]:
 
 
 def renamed(w: Workload, name: str, **changes: Any) -> Workload:
-    """The same under another name, with other fields."""
+    """A workload under another name, with other fields."""
     return replace(w, name=name, **changes)

@@ -114,7 +114,7 @@ class ResidualNetwork:
 
 
 def torch_network(blocks: tuple[int, ...]) -> Callable[..., Any]:
-    """The same by PyTorch: the loss for the inputs in their order."""
+    """The loss by PyTorch, for the inputs in their order."""
 
     def loss(images: Any, labels: Any, *weights: Any) -> Any:
         from torch.nn.functional import cross_entropy

@@ -33,7 +33,7 @@ class RowPass:
 
     @property
     def is_joined(self) -> bool:
-        """Whether it is two phases."""
+        """Whether the pass joins two phases."""
         return bool(self.sums or self.welford)
 
     @property

@@ -47,7 +47,7 @@ class WelfordSum:
 
     @property
     def is_square(self) -> bool:
-        """Whether it is a sum of squares."""
+        """Whether the sum is of squares."""
         return len(self.deviations) == 2 and self.deviations[0] == self.deviations[1]
 
 
@@ -141,7 +141,8 @@ def _factors(op: Operation, before: Reachability) -> list[Deviation | None] | No
 
 
 def _factors_of(value: SSAValue, before: Reachability) -> list[Deviation | None] | None:
-    """The same for a value: one factor, if it is a deviation or needs nothing of before."""
+    """Deviations among the factors of a value: one factor, if it is a deviation or needs no earlier
+    result."""
     known = deviation(value, before)
     if known is not None or not before.reaches(value):
         return [known]

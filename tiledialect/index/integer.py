@@ -98,7 +98,7 @@ class Selection:
 
 Atom = Variable | Quotient | Remainder | Extremum | Selection
 ATOMS = (Variable, Quotient, Remainder, Extremum, Selection)
-"""The same for `isinstance`, which is slow for a union."""
+"""Classes of atoms as a tuple for `isinstance`, which is slow for a union."""
 Product = tuple[Atom, ...]
 """Factors in the order of ``product_of``; ``()`` is 1."""
 

@@ -300,7 +300,7 @@ static inline void {name}({listed(register + " *r{}")}, const __local {element} 
 SIXTEEN, HALF = mod(LANE, 16), floordiv(LANE, 16)
 """Rows that the lanes name: 16, and the adjacent ones in their other half."""
 EIGHT, ADJACENT = mod(LANE, 8) + 8 * HALF, mod(floordiv(LANE, 8), 2)
-"""The same with eight and the adjacent eight, and then the next eight."""
+"""Rows that the lanes name for eight adjacent to eight, and then the next eight."""
 
 MMA_TF32 = Instruction(
     "mma_m16n8k8_tf32",

@@ -99,7 +99,7 @@ class Stage:
     """Number of neighbours that one copy moves."""
 
     def __str__(self) -> str:
-        """All but the operand: ``local at 16*k copies 2``."""
+        """Text without the operand: ``local at 16*k copies 2``."""
         text = "local" if self.local else "private"
         if self.at is not None:
             text += f" at {LoopLevel(*self.at, 0, Role.SERIAL).step}"
@@ -134,7 +134,7 @@ class GlobalStage:
     """Number of zeros by which the rows of the copy are padded."""
 
     def __str__(self) -> str:
-        """All but the operand: ``global order (1, 0) pad 4``."""
+        """Text without the operand: ``global order (1, 0) pad 4``."""
         pad = f" pad {self.pad}" if self.pad else ""
         return f"global order ({', '.join(map(str, self.order))}){pad}"
 
@@ -183,7 +183,7 @@ class Schedule:
         return prod(self.extents(Role.LOCAL))
 
     def with_axes(self, operand: int, axis: Callable[[int], int]) -> Schedule:
-        """The same, but that stages of an operand call its axes otherwise."""
+        """Schedule with other names of an operand's axes in its stages."""
         stages = (
             replace(s, order=tuple(map(axis, s.order))) if s.operand == operand else s
             for s in self.stages

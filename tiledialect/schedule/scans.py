@@ -49,7 +49,7 @@ class ScanLevels:
 
     @property
     def inside(self) -> tuple[int, ...]:
-        """All that a work-item has in registers."""
+        """Levels whose elements a work-item has in registers."""
         return tuple(sorted((*self.segments, *self.chunk)))
 
 
@@ -102,7 +102,7 @@ class ScanShape:
 
     @property
     def divisor(self) -> int:
-        """A power of 2 of elements, that are scanned together: blocks must end with their steps."""
+        """A power of 2 of elements that are scanned together: blocks must end with their steps."""
         return _power(self.length) if self.block is None else self.block & -self.block
 
     @property

@@ -28,8 +28,9 @@ CHAIN = {True: 4.0, False: 5.0}
 SPILLED = 2.0
 """Cycles for each time that a register is missing."""
 SPILLED_SUM = {True: 2.0, False: 10.0}
-"""The same where sums are waited for in memory, with AVX-512 and without: of 16 registers tiles of
-3 x 4 that need 17 do 100 GFLOP/s where others do 160, of 7 x 2 100 to 130 of 220."""
+"""Cycles for each missing register where sums wait in memory, with AVX-512 and without: of 16
+registers tiles of 3 x 4 that need 17 do 100 GFLOP/s where others do 160, of 7 x 2 100 to 130 of
+220."""
 REORDERED = 4
 """Number of registers that compilers save by reordering where windows share elements."""
 POWERS = (0, 1, 2, 4, 8, 16)

@@ -284,7 +284,7 @@ class CpuModel(CpuCaches):
         return self.seconds(self._mean(self._fetched_in) + self.lost_cycles, self.overhead)
 
     def seconds(self, body: float, overhead: float) -> float:
-        """The same if the innermost body takes so many cycles, and all outside of it so many."""
+        """Seconds of the cores for cycles of the innermost body and cycles outside of it."""
         rate, groups = self._rounds
         return (self.bodies * body + overhead) / rate * groups
 

@@ -117,7 +117,7 @@ class Estimate:
         return max(PARTS, key=lambda part: getattr(self, part))
 
     def after(self, other: Estimate) -> Estimate:
-        """The same kernel, but that another one runs before it: their seconds together."""
+        """Estimate of another kernel followed by this one: their seconds together."""
         own = {name: getattr(self, name) + getattr(other, name) for name in ("seconds", *PARTS)}
         return replace(self, **own)
 

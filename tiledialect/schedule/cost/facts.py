@@ -16,9 +16,10 @@ from tiledialect.schedule.loops import LoopIndex, LoopLevel
 MOST_TRIED = 4096
 """Number of values of its indices up to which a test is evaluated exhaustively."""
 COMMON = 0.8
-"""Tests that a larger share of the points pass are of no account."""
+"""Share of the points that pass a test from which the test is ignored."""
 COMMON_IN_GROUPS = 0.95
-"""The same where whole work-groups skip the other points: edges of small images, for example."""
+"""Share from which a test is ignored where whole work-groups skip the other points, as at edges of
+small images."""
 
 Shares = tuple[tuple[frozenset[str], float], ...]
 """The indices that tests depend on, and the share of their values that pass each."""
@@ -227,7 +228,7 @@ class Facts:
     loaded: frozenset[int] = frozenset()
     """The inputs that are no operands: these are computed of them where they are loaded."""
     is_rows: bool = False
-    """Whether it is a row kernel: several contractions over some of the axes."""
+    """Whether the kernel is a row kernel: several contractions over some of the axes."""
     kept: tuple[int, ...] = ()
     """Values that a row kernel should keep in registers, by number: inputs that it needs again, and
     costly intermediate values."""
@@ -284,7 +285,7 @@ class Facts:
 
     @lazy
     def all_tests(self) -> Shares:
-        """Tests that whole groups may pass or not, including tests of one index: residue classes of
+        """Tests that are constant in whole groups, including tests of one index: residue classes of
         which only some have points."""
         return _rare(self._tests_of(1), COMMON_IN_GROUPS)
 
@@ -293,7 +294,7 @@ class Facts:
         return self.shares_of(self.inputs, least)
 
     def shares_of(self, inputs: Iterable[Tensor], least: int = 1) -> Shares:
-        """The same of accesses to some of the inputs alone."""
+        """Tests of accesses to some of the inputs alone, with the share of values that pass."""
         found: dict[frozenset[str], float] = {}
         for tensor in inputs:
             for e, size in zip(tensor.access or (), tensor.shape, strict=False):
@@ -347,7 +348,7 @@ class Facts:
 
     @property
     def is_product(self) -> bool:
-        """Whether it sums products of two tensors."""
+        """Whether the kernel sums products of two tensors."""
         return (self.aggregation, self.combination, len(self.inputs)) == ("add", "mul", 2)
 
     @property

@@ -243,9 +243,9 @@ def least_seconds(facts: Facts, device: Device) -> float:
 
 
 def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
-    """The same, but work-items of GPUs that share sums join them in sub-groups, if they can.
+    """Schedule with sums of GPUs' work-items joined in sub-groups, if possible.
 
-    That saves barriers: most kernels wait for memory all the same, and none was slower.
+    This saves barriers: most kernels wait for memory all the same, and none was slower.
     """
     if device.is_cpu or not device.sub_group_sizes:
         return schedule
@@ -272,8 +272,7 @@ def proposed(facts: Facts, device: Device) -> Iterator[tuple[str, Schedule]]:
 
 
 def _staged_once(schedule: Schedule) -> Schedule:
-    """The same schedule with one stage of a kind for a tensor that is read twice, which serves each
-    read.
+    """Schedule with one stage of a kind for a tensor that is read twice, which serves each read.
 
     Families propose one for each read.
     """

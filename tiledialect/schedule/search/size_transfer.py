@@ -47,7 +47,8 @@ def _slope(e: IndexExpr) -> Hashable:
 
 
 def serves_batches(schedule: Schedule, facts: Facts) -> bool:
-    """Whether it can be stretched along the index that moves the first axis of the results."""
+    """Whether a schedule can be stretched along the index that moves the first axis of the
+    results."""
     first = {n for t in facts.outputs for e in (t.access or ())[:1] for n in e.names}
     outermost = {x.index: x for x in sorted(schedule.levels, key=lambda x: x.stride)}
     return all(x.role in STRETCHED for name, x in outermost.items() if name in first)

@@ -20,8 +20,7 @@ TILES = (3, 2)
 
 
 def copied_alone(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
-    """The same schedule with asynchronous copies of all tiles that are fetched ahead, if all allow
-    it.
+    """Schedule with asynchronous copies of all tiles that are fetched ahead, if all allow it.
 
     A mixture with copies through registers gains nothing.
     """

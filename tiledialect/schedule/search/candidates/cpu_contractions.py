@@ -38,7 +38,7 @@ MOST_TILES = 4
 FEW_USES = 16
 """Most uses of an element of the largest input in sums, windows and similar kernels."""
 READ_TWICE = 2
-"""The same for long sums."""
+"""Most uses of an element of the largest input in long sums."""
 BLOCKS = (2, 4, 7, 8)
 """Numbers of parts in which an image may be read whose pixels are summed over."""
 FILLED, MOSTLY = 4, 0.9
@@ -62,7 +62,8 @@ WAITING_SUMS = 1 << 18
 """Bytes of results of a group whose sums are in memory while others are added to, where long sums
 are in parts: a quarter of a core's second cache, which also holds the operands."""
 PACKED_GROUPS = (1, 4, 8, 16, 64)
-"""The same where all operands are packed: the larger a group is, the less often they are read."""
+"""Fewest work-groups for each core where all operands are packed: the larger a group is, the less
+often they are read."""
 
 
 def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
@@ -145,7 +146,7 @@ def _is_read_once(facts: Facts, device: Device) -> bool:
 
 
 def _is_window(facts: Facts) -> bool:
-    """Whether it is no plain product: reads at sums of indices, or another aggregation."""
+    """Whether the kernel is no plain product: reads at sums of indices, or another aggregation."""
     places = (e for t in facts.inputs for e in t.access or ())
     moving = ([n for n in e.names if facts.extents[n] > 1] for e in places)
     return not facts.is_product or any(len(names) > 1 for names in moving)

@@ -43,7 +43,8 @@ class Roles:
 
 
 def gpu_tables(facts: Facts, device: Device) -> Iterator[Schedule]:
-    """All results of a few elements by each work-item, neighbours in memory by neighbours."""
+    """Schedules that give each work-item all results of a few elements, neighbours in memory to
+    neighbours."""
     if not device.is_gpu or (roles := table_roles(facts)) is None:
         return
     for items in ITEMS:

@@ -15,7 +15,7 @@ from tiledialect.schedule.search.candidates.loops import digits, kept
 MOST_UNROLLED = (640, 1152)
 """Most copies of a multiplication in an item: of a small body, or a large one."""
 MOST_UNROLLED_PLAIN = (1152, 2304)
-"""The same without taps, whose absence makes the body simpler."""
+"""Most copies without taps, whose absence makes the body simpler."""
 
 
 @dataclass(frozen=True)

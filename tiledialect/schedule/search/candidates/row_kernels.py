@@ -44,7 +44,7 @@ MOST_ITEMS = 1024
 MOST_STEPS = 32
 """Most unrolled accesses of a work-item, twice as many where no more could share."""
 MOST_UNROLLED = 8
-"""Loops of so few steps are unrolled by compilers, and large groups lack registers for that."""
+"""Most steps of a loop that compilers unroll, and for which large groups lack registers."""
 PAST_END = 8
 """Steps go past the end of a row by one of so many parts of it at most, if shorter ones do not."""
 WAVES = 8

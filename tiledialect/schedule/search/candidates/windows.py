@@ -134,8 +134,8 @@ def _on_cpu(
 
 
 def _staged(schedule: Schedule, sources: Sequence[Tensor], taps: list[str], width: int) -> Schedule:
-    """The same schedule with zeros, for example, around the tensor that the windows slide over: no
-    lane is tested then."""
+    """Schedule with staged tensors, with zeros, for example, around them: no lane is tested
+    then."""
     source = sources[0]
     outside = takewhile(
         lambda level: level.role in PARALLEL or not _meets(source, level.index, taps),
