@@ -18,14 +18,12 @@ from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
-from tiledialect.index.expr import IndexExpr
+from tiledialect.index.expr import Access, IndexExpr
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.split.rewrites.split_choice import GAIN, results_with
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import best_seconds
-
-Access = tuple[IndexExpr, ...]
 
 FACTORS = 3
 TYPES = (f32, f64, i32, i64)

@@ -23,10 +23,8 @@ from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp
 from tiledialect.dialects.tile.structure.parts import are_inside
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.structure.small_stencils import index_at, is_copy
-from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.index.expr import Access, IndexExpr, Range
 from tiledialect.index.sets import interval
-
-Access = tuple[IndexExpr, ...]
 
 POSITIONAL = (IndexOp, GatherOp, PrngStateOp, PrngValueOp, ShapeOp, ConstantOp)
 """Elementwise ops whose elements depend on their positions."""

@@ -25,10 +25,9 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
-from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index.expr import Access, Constraint, IndexExpr
 
 Array = npt.NDArray[Any]
-Access = tuple[IndexExpr, ...]
 Box = dict[str, range]
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")

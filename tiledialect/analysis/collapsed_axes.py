@@ -20,12 +20,11 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import GatherOp
 from tiledialect.dialects.tile.structure.row_axes import Map, Rows, shape
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.index.expr import Access, IndexExpr, Range
 
 UNCOLLAPSIBLE = -1
 """Result of `_dropped` where two axes cannot be one."""
 
-Access = tuple[IndexExpr, ...]
 Places = Sequence[tuple[SSAValue, Access]]
 """Values with the index expressions at which they are made and read."""
 

@@ -200,6 +200,10 @@ class IndexExpr:
         return f"IndexExpr({self})"
 
 
+Access = tuple[IndexExpr, ...]
+"""Index expressions of an access, one for each axis of the tensor."""
+
+
 @dataclass(frozen=True)
 class Constraint:
     """``0 <= expr < bound``; ``bound`` holds no index variable."""

@@ -29,7 +29,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
-from tiledialect.index.expr import Constraint, IndexExpr, Range
+from tiledialect.index.expr import Access, Constraint, IndexExpr, Range
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.views.initial_values import filled
 from tiledialect.rounding import ceil_div
@@ -48,7 +48,6 @@ MATRICES: tuple[tuple[tuple[float, ...], ...], ...] = (
 )
 """Tables for windows, weights and tiles: a row for each product."""
 
-Access = tuple[IndexExpr, ...]
 Names = tuple[str, ...]
 
 

@@ -21,10 +21,9 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
-from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index.expr import Access, Constraint, IndexExpr
 from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 
-Access = tuple[IndexExpr, ...]
 ZERO = IndexExpr.of(0)
 
 

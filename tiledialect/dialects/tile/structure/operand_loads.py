@@ -9,9 +9,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
 from tiledialect.dialects.tile.structure.row_axes import shape
-from tiledialect.index.expr import IndexExpr
-
-Access = tuple[IndexExpr, ...]
+from tiledialect.index.expr import Access, IndexExpr
 
 
 def broadcast_access(value: SSAValue, access: Sequence[IndexExpr]) -> Access:
