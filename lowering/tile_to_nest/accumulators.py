@@ -1,11 +1,11 @@
-"""Accumulators of work-items, and the reduction of their vector lanes and work-items."""
+"""Accumulators of work-items, and the reduction of their vector lanes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from math import nan, prod
+from math import nan
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
@@ -13,7 +13,6 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.dialects.nest.sub_group import ShuffleOp, can_shuffle
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
@@ -25,7 +24,6 @@ from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.nest.utils.scalars import Scalars, kind_of
 from tiledialect.lowering.tile_to_nest.elements import element_type
-from tiledialect.lowering.tile_to_nest.group_reductions import GroupReduction
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import Role, separate_sums, sub_group_share
@@ -181,19 +179,11 @@ class Accumulator:
         """Load the aggregate at the loops being built, or at given indices, once all is reduced."""
         return self.nest.load(self.buffer, self.places.reduced if place is None else place)
 
-    def reduce(self, *, everywhere: bool = True) -> None:
-        """Reduce over the lanes of a vector, and over the work-items that share an element.
-
-        All of these get the result, or the first of them alone.
-        """
-        self._reduce_lanes()
-        self._reduce_items(everywhere)
-
     def combine(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Combine two aggregates."""
         return self.aggregate(self.nest.scalars, self.type, a, b)
 
-    def _reduce_lanes(self) -> None:
+    def reduce_lanes(self) -> None:
         """Reduce the lanes of vectors into the first one, half by half."""
         nest, places = self.nest, self.places
         extents = [self.kernel.levels[k].extent for k in places.lanes]
@@ -213,38 +203,6 @@ class Accumulator:
                     total, value = nest.load(self.buffer, place), nest.load(self.buffer, other)
                     nest.store(self.combine(total, value), self.buffer, place)
                 extent = half
-
-    def _reduce_items(self, everywhere: bool) -> None:
-        """Reduce over the work-items that share an element.
-
-        Neighbours in a sub-group exchange registers, if the schedule says so; the rest is a tree in
-        local memory, or sub-groups once more if one of them can hold all the parts.
-        """
-        places = self.places
-        if not places.shared:
-            return
-        lanes = places.lanes_of_sub_group if can_shuffle(self.type) else 1
-        self._reduce_sub_groups(lanes)
-        parts = prod(self.kernel.levels[k].extent for k in places.shared) // lanes
-        if parts > 1:
-            apart = GroupReduction(self, parts, lanes)
-            if lanes % parts == 0:
-                apart.exchange()
-                self._reduce_sub_groups(parts)
-            else:
-                apart.tree(everywhere=everywhere)
-
-    def _reduce_sub_groups(self, lanes: int) -> None:
-        """Reduce over so many neighbours: each step doubles the number that is reduced."""
-        places, size = self.places, self.kernel.schedule.sub_groups
-        mask = lanes // 2
-        while mask:
-            with self.kernel.loops(places.moving):
-                own = self.total()
-                other = self.nest.emit(ShuffleOp(own, mask, size))
-                other.name_hint = "other"
-                self.nest.store(self.combine(own, other), self.buffer, places.reduced)
-            mask //= 2
 
 
 def combined(

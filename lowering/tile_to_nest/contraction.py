@@ -43,6 +43,7 @@ from tiledialect.lowering.tile_to_nest.accumulators import (
     neutral_operands,
 )
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, static_shape
+from tiledialect.lowering.tile_to_nest.group_reductions import reduce
 from tiledialect.lowering.tile_to_nest.guards import Guards, Test
 from tiledialect.lowering.tile_to_nest.instruction import InstructionNest
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
@@ -243,7 +244,7 @@ class ContractionNest:
         self._accumulate(first, tests)
         exchanges = self.instruction is not None and self.instruction.exchange is not None
         for accumulator in kept:
-            accumulator.reduce(everywhere=self.count is not None or exchanges)
+            reduce(accumulator, everywhere=self.count is not None or exchanges)
         counted = self._count(tests, acc, flag)
         if self.instruction is not None and self.instruction.exchange is not None:
             with self.kernel.loops(self.moving):
@@ -268,7 +269,7 @@ class ContractionNest:
 
         lands = self._lands if self.counted is self.staging else tuple
         self._accumulate(Accumulation(op, self.counted, found, read, lands=lands), tests)
-        found.reduce(everywhere=False)
+        reduce(found, everywhere=False)
         return found
 
     def _accumulate(self, accumulation: Accumulation, tests: tuple[Test, ...]) -> None:

@@ -1,22 +1,57 @@
-"""Group reductions: aggregates that work-items share, combined in local memory."""
+"""Group reductions: aggregates that work-items share, combined by shuffles and in local memory."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from math import prod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.nest.indexed import ALWAYS
+from tiledialect.dialects.nest.sub_group import ShuffleOp, can_shuffle
 from tiledialect.index.integer import Condition, Expr, both, equal, floordiv, less, mod
 from tiledialect.lowering.nest.utils.builder import LOCAL
+from tiledialect.lowering.tile_to_nest.accumulators import Accumulator
 from tiledialect.schedule.loops import Role
 
-if TYPE_CHECKING:
-    from tiledialect.lowering.tile_to_nest.accumulators import Accumulator
-
 T = TypeVar("T")
+
+
+def reduce(accumulator: Accumulator, *, everywhere: bool = True) -> None:
+    """Reduce over the lanes of a vector, and over the work-items that share an element.
+
+    All of these get the result, or the first of them alone. Neighbours in a sub-group exchange
+    registers, if the schedule says so; the rest is a tree in local memory, or sub-groups once more
+    if one of them can hold all the parts.
+    """
+    accumulator.reduce_lanes()
+    places, kernel = accumulator.places, accumulator.kernel
+    if not places.shared:
+        return
+    lanes = places.lanes_of_sub_group if can_shuffle(accumulator.type) else 1
+    _reduce_sub_groups(accumulator, lanes)
+    parts = prod(kernel.levels[k].extent for k in places.shared) // lanes
+    if parts > 1:
+        apart = GroupReduction(accumulator, parts, lanes)
+        if lanes % parts == 0:
+            apart.exchange()
+            _reduce_sub_groups(accumulator, parts)
+        else:
+            apart.tree(everywhere=everywhere)
+
+
+def _reduce_sub_groups(accumulator: Accumulator, lanes: int) -> None:
+    """Reduce over so many neighbours: each step doubles the number that is reduced."""
+    nest, places, kernel = accumulator.nest, accumulator.places, accumulator.kernel
+    mask = lanes // 2
+    while mask:
+        with kernel.loops(places.moving):
+            own = accumulator.total()
+            other = nest.emit(ShuffleOp(own, mask, kernel.schedule.sub_groups))
+            other.name_hint = "other"
+            nest.store(accumulator.combine(own, other), accumulator.buffer, places.reduced)
+        mask //= 2
 
 
 class GroupReduction:

@@ -37,6 +37,7 @@ from tiledialect.index.integer import Expr, equal
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, AccumulatorLayout, combined
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type
+from tiledialect.lowering.tile_to_nest.group_reductions import reduce
 from tiledialect.lowering.tile_to_nest.guards import Guards, Test
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.lowering.tile_to_nest.nan_propagation import may_ignore_nan
@@ -206,7 +207,7 @@ class RowNest:
         copies = {op: accumulators[op].copied() for op in dict.fromkeys(own.sums.values())}
         totals = dict.fromkeys(d.total for d in own.deviations.values())
         for op in totals:
-            accumulators[op].reduce()
+            reduce(accumulators[op])
             self.aggregates[op.result] = accumulators[op]
         if means is not None:
             means.finish(self._mean)
@@ -214,7 +215,7 @@ class RowNest:
             if (greatest := own.sums.get(op)) is not None:
                 scale_to(accumulators[greatest], copies[greatest], accumulator)
             if op not in totals:
-                accumulator.reduce()
+                reduce(accumulator)
                 self.aggregates[op.result] = accumulator
 
     def _running_means(
