@@ -112,11 +112,14 @@ class ReductionSplit:
         start, space = neutral(op.aggregation.data, t), self.partial_space()
         self.check_unwritten(start)
         made: list[Operation] = []
-        default = None
-        if start != 0 and not sets.covers_output(space):
+        partial = self._contraction(op.combination.data, space, op.inputs, None)
+        # A default may widen the type in which the result is aggregated, and so its parts.
+        narrow = tensor_type(partial.result).element_type != t
+        if narrow or (start != 0 and not sets.covers_output(space)):
             made += filled(start, t, space.output_shape)
-            default = made[-1].results[0]
-        partial = self._contraction(op.combination.data, space, op.inputs, default)
+            partial.erase()
+            neutral_values = made[-1].results[0]
+            partial = self._contraction(op.combination.data, space, op.inputs, neutral_values)
         access = (IndexExpr.of(self.part), *self.places)
         total = self._contraction(
             Combination.none,
