@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compare import assert_close
+from compare import LARGEST, assert_close
 from gradients.elementwise import integers, reals
 
 import tiledialect as td
@@ -174,4 +174,4 @@ def test_as_pytorch(operation: Operation):
     found = gradient(*operation.inputs, cotangent.numpy())
     wanted = [output.detach(), *(tensors[k].grad for k in real)]
     for name, a, b in zip(gradient.outputs, found, wanted, strict=True):
-        assert_close(a, b.numpy(), length=64, ulps=200, what=name)
+        assert_close(a, b.numpy(), length=64, ulps=200, scale=LARGEST, what=name)

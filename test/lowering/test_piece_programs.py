@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import piece_programs
 import pytest
-from compare import assert_close
+from compare import LARGEST, assert_close
 from hypothesis import given, note
 from hypothesis import strategies as st
 from running import run
@@ -18,7 +18,8 @@ def agrees(program: piece_programs.Program, order: int, device: td.Device) -> No
     """Fail unless the device gives what the reference gives."""
     f, arrays, expected = differentiated(program, order)
     for k, (a, e) in enumerate(zip(run(f.tile, arrays, device), expected, strict=True)):
-        assert_close(a, e, ulps=ULPS, what=f"output {k}")
+        # Terms cancel anywhere in a random program.
+        assert_close(a, e, ulps=ULPS, scale=LARGEST, what=f"output {k}")
 
 
 def test_piece_programs(device: td.Device, request: pytest.FixtureRequest):

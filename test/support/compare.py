@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -12,6 +12,10 @@ from tiledialect.dialects.tile.numeric import kind_of
 
 Array = npt.NDArray[Any]
 
+Largest = Literal["largest"]
+LARGEST: Largest = "largest"
+"""The scale of results whose terms cancel and are about as large as the largest result."""
+
 
 def assert_close(
     actual: Array,
@@ -19,7 +23,7 @@ def assert_close(
     *,
     length: int = 1,
     ulps: float = 20,
-    scale: float | None = None,
+    scale: float | Array | Largest = 0.0,
     what: str = "the result",
 ) -> None:
     """Fail unless ``actual`` is ``expected``, up to what rounding may do.
@@ -35,8 +39,9 @@ def assert_close(
     element. In the worst case each addition rounds by eps/2 of the partial sum, which makes
     length/2 * eps; rounding errors of random sign add up to the order of sqrt(length) * eps, of
     which 4 times are allowed: so a sum that lost a term, or was done in a narrower type, is seen.
-    ``scale`` is the magnitude of what is summed, as terms may cancel; without it, the largest
-    finite element expected. ``tiny`` is the least normal number: denormals may be flushed.
+    ``scale`` is the magnitude of the summed terms where these may cancel: one number, one for
+    each element, or `LARGEST`. Without it each element is as near as its own magnitude asks.
+    ``tiny`` is the least normal number: denormals may be flushed.
     """
     assert actual.dtype == expected.dtype, f"{what} is {actual.dtype}, not {expected.dtype}"
     assert actual.shape == expected.shape, f"{what} is {actual.shape}, not {expected.shape}"
@@ -47,10 +52,10 @@ def assert_close(
     finite = np.isfinite(expected)
     with np.errstate(invalid="ignore"):
         _fail_where(~finite & ~_same(actual, expected), actual, expected, what)
-        if scale is None:
+        if isinstance(scale, str):
             scale = float(np.abs(expected[finite]).max(initial=0))
         tolerance = float(limits.eps) * (ulps + 4 * length**0.5)
-        size = np.maximum(np.abs(expected.astype(np.float64)), scale)
+        size = np.fmax(np.abs(expected.astype(np.float64)), np.abs(scale))
         difference = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
         close = difference <= tolerance * size + float(limits.tiny)
     _fail_where(finite & ~close, actual, expected, what)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import oclgrind
 from building import function_module, type_of
-from compare import assert_close
+from compare import Largest, assert_close
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
@@ -38,7 +38,8 @@ class Case:
     length: int = 1
     """How many values are summed into one element; see `assert_close`."""
     ulps: float = 20
-    scale: float | None = None
+    scale: float | tuple[Array, ...] | Largest = 0.0
+    """The magnitude of the summed terms, for all results or one for each; see `assert_close`."""
 
     def check(self, results: Sequence[Array]) -> None:
         assert len(results) == len(self.expected)
@@ -48,7 +49,7 @@ class Case:
                 expected,
                 length=self.length,
                 ulps=self.ulps,
-                scale=self.scale,
+                scale=self.scale[k] if isinstance(self.scale, tuple) else self.scale,
                 what=f"output {k} of {self.name}",
             )
 
@@ -64,21 +65,30 @@ def case(
     *,
     length: int = 1,
     ulps: float = 20,
-    scale: float | None = None,
+    scale: float | Largest | None = None,
     dtype: Any = None,
 ) -> Case:
     """A case whose results are ``expected(*inputs)``: an array, or a tuple of several.
 
     Where inputs are real, the function gets them as float64, so that its own rounding does not
-    count; its results are given ``dtype``, else the element type of the first input.
+    count; its results are given ``dtype``, else the element type of the first input. The terms of
+    sums may cancel: where ``length`` is more than 1, the scale of each element is by default the
+    result for the inputs' magnitudes, which is the sum of the terms' magnitudes in sums of products.
     """
+
+    def results(arrays: Sequence[Array]) -> tuple[Array, ...]:
+        with np.errstate(all="ignore"):
+            found = expected(*arrays)
+        return tuple(map(np.asarray, found if isinstance(found, tuple) else (found,)))
+
     exact = [a.astype(np.float64) if kind_of(a.dtype) == "f" else a for a in inputs]
+    wanted = np.dtype(dtype) if dtype is not None else inputs[0].dtype
     with np.errstate(all="ignore"):
-        results = expected(*exact)
-        results = results if isinstance(results, tuple) else (results,)
-        wanted = np.dtype(dtype) if dtype is not None else inputs[0].dtype
-        arrays = tuple(np.asarray(r).astype(wanted) for r in results)
-    return Case(name, source, tuple(inputs), arrays, length, ulps, scale)
+        arrays = tuple(r.astype(wanted) for r in results(exact))
+    if scale is None and length > 1:
+        magnitudes = results([np.abs(a) if kind_of(a.dtype) == "f" else a for a in exact])
+        return Case(name, source, tuple(inputs), arrays, length, ulps, magnitudes)
+    return Case(name, source, tuple(inputs), arrays, length, ulps, scale or 0.0)
 
 
 def reference(source: str | ModuleOp, inputs: Sequence[Array]) -> tuple[Array, ...]:

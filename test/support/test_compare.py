@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compare import assert_close
+from compare import LARGEST, assert_close
 
 ONE = np.ones((2, 3), np.float32)
 
@@ -35,6 +35,14 @@ def test_a_lost_term_fails():
     values = np.random.default_rng(0).normal(size=10_000)
     with pytest.raises(AssertionError):
         assert_close(values[1:].sum()[None], values.sum()[None], length=10_000)
+
+
+def test_small_elements_beside_large_ones_count():
+    mixed = np.float32([1e6, 1.0])
+    with pytest.raises(AssertionError, match=r"1 of 2 elements, first at \[1\]"):
+        assert_close(np.float32([1e6, 1.01]), mixed)
+    assert_close(np.float32([1e6, 1.01]), mixed, scale=LARGEST)
+    assert_close(np.float32([1e6, 1.01]), mixed, scale=np.array([1e6, 1e4]))
 
 
 def test_integers_are_exact():

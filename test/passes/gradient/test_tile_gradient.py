@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compare import assert_close
+from compare import LARGEST, assert_close
 from generators import Contraction
 from gradients import contractions, custom, elementwise
 from gradients.differences import (
@@ -69,7 +69,7 @@ def test_third_order(name: str):
 
 def assert_results(module: ModuleOp, inputs: Arrays, wanted: Arrays, what: str) -> None:
     for found, expected in zip(run(module, inputs), wanted, strict=True):
-        assert_close(found, expected, ulps=1000, what=what)
+        assert_close(found, expected, ulps=1000, scale=LARGEST, what=what)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -164,7 +164,7 @@ def test_on_device(name: str, device: Any):
     results = td.compile(case.source, device=device).gradient(wrt)(*inputs)
     results = results if isinstance(results, tuple) else (results,)
     for found, expected in zip(results, wanted, strict=True):
-        assert_close(found, expected, length=64, ulps=200, what=name)
+        assert_close(found, expected, length=64, ulps=200, scale=LARGEST, what=name)
 
 
 def test_second_order_on_device(device: Any):
@@ -173,7 +173,7 @@ def test_second_order_on_device(device: Any):
     random = np.random.default_rng(0)
     inputs = [random.standard_normal((4, 6)) for _ in second.inputs]
     for found, expected in zip(second(*inputs), second.reference(*inputs), strict=True):
-        assert_close(found, expected, length=64, ulps=200)
+        assert_close(found, expected, length=64, ulps=200, scale=LARGEST)
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
@@ -194,7 +194,7 @@ def test_random_contractions_on_devices(made: Contraction):
         results = td.compile(module, device=device).gradient(names)(*given)
         results = results if isinstance(results, tuple) else (results,)
         for found, expected in zip(results, wanted, strict=True):
-            assert_close(found, expected, length=1000, ulps=500, what=str(device))
+            assert_close(found, expected, length=1000, ulps=500, scale=LARGEST, what=str(device))
 
 
 # -- custom gradients ----------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_custom_gradients(case: Case):
     made = differentiated(module, case.wrt)
     wanted = load(case.like)
     for found, expected in zip(run(made, given), run(wanted, given), strict=True):
-        assert_close(found, expected, ulps=100, what=case.name)
+        assert_close(found, expected, ulps=100, scale=LARGEST, what=case.name)
     if case.second:
         check_module(made, given)
 

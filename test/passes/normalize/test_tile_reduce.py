@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compare import assert_close
+from compare import LARGEST, assert_close
 
 import tiledialect as td
 
@@ -38,4 +38,4 @@ def test_gradients(source: str) -> None:
     ours, expected = function(*given), function.reference(*given)
     ours, expected = (x if isinstance(x, tuple) else (x,) for x in (ours, expected))
     for a, b in zip(ours, expected, strict=True):
-        assert_close(a, b, ulps=4000)
+        assert_close(a, b, ulps=4000, scale=LARGEST)

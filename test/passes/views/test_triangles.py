@@ -35,7 +35,8 @@ def test_triangles(device: td.Device, source: str, bound: str) -> None:
     cotangent = rng.standard_normal(result.shape).astype(np.float32)
     gradient = function.gradient(wrt=("X",) if source == "columns" else ("A",))
     ours, expected = gradient(*given, cotangent), gradient.reference(*given, cotangent)
-    assert_close(ours, expected, length=n)
+    # Sums of up to n products of numbers about 1.
+    assert_close(ours, expected, length=n, scale=1)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float64])
