@@ -134,11 +134,9 @@ def open_pipeline(local_size: int, index_width: int) -> tuple[ModulePass, ...]:
 
 
 def nest_passes(own: Collection[str] = (), *, edges: bool = False) -> tuple[ModulePass, ...]:
-    """Passes from nests to the kernel level, with the platform passes that ``own`` names."""
+    """Passes from one nest to the kernel level, with the platform passes that ``own`` names."""
     return (
         # nest
-        NestBoundLoopsPass(numbers=True),
-        *((NestJoinKernelsPass(),) if edges else ()),
         NestPipelinePass(),
         NestPeelPass(copies=False, branches=not edges, edges=edges),
         *((NestSplitTilesPass(),) if edges else ()),
@@ -167,8 +165,20 @@ def kernel_passes(module: ModuleOp) -> tuple[ModulePass, ...]:
     )
 
 
+def join_nests(ctx: Context, op: ModuleOp) -> None:
+    """Run the passes over nests that compare kernels with one another."""
+    joining = () if is_gpu(op) else (NestJoinKernelsPass(),)
+    PassPipeline((NestBoundLoopsPass(numbers=True), *joining)).apply(ctx, op)
+
+
 def lower_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level."""
+    join_nests(ctx, op)
+    lower_joined_nests(ctx, op)
+
+
+def lower_joined_nests(ctx: Context, op: ModuleOp) -> None:
+    """Lower all nests to the kernel level, each for itself."""
     passes = nest_passes(passes_of(platform(op)), edges=not is_gpu(op))
     PassPipeline((*passes, *kernel_passes(op))).apply(ctx, op)
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import MemRefType, ModuleOp, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    MemRefType,
+    ModuleOp,
+    SymbolRefAttr,
+    UnitAttr,
+    i32,
+)
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from tiledialect.dialects.discardable import NONTEMPORAL
+from tiledialect.dialects.discardable import NONTEMPORAL, UNREAD
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.simplify import is_multiple
 from tiledialect.ir.host_memory import ALIASES, root
@@ -52,6 +59,19 @@ def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
             )
             found[kernel] = found.get(kernel, own) & own
     return found
+
+
+def mark_unread(op: ModuleOp) -> None:
+    """Note at each kernel which of its arguments no kernel reads."""
+    for kernel, numbers in unread_arguments(op).items():
+        if numbers:
+            kernel.attributes[UNREAD] = DenseArrayBase.from_list(i32, sorted(numbers))
+
+
+def marked_unread(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
+    """Arguments that are noted as unread."""
+    marks = ((kernel, kernel.attributes.get(UNREAD)) for kernel in ops_of(op, gpu.FuncOp))
+    return {k: frozenset(m.get_values()) for k, m in marks if isinstance(m, DenseArrayBase)}
 
 
 def _size(kernel: gpu.FuncOp) -> int:
@@ -113,6 +133,6 @@ class NestStreamStoresPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the stores of every kernel."""
         device = device_of(op) or described(Kind.CPU, {})
-        for kernel, numbers in unread_arguments(op).items():
+        for kernel, numbers in (unread_arguments(op) | marked_unread(op)).items():
             if numbers and _size(kernel) > device.most_kept:
                 stream_stores(kernel, numbers)

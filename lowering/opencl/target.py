@@ -49,6 +49,14 @@ class Program:
         )
         return "\n\n".join([*pragma, *self.prelude.helpers.values(), *self.functions]) + "\n"
 
+    def take(self, other: Program) -> None:
+        """Add all that another program has."""
+        for name, text in other.prelude.helpers.items():
+            self.prelude.helpers.setdefault(name, text)
+        self.prelude.uses_double |= other.prelude.uses_double
+        self.functions += other.functions
+        self.names |= other.names
+
     def add(self, module: gpu.ModuleOp) -> None:
         """Print the functions of a module, each after the functions that it calls."""
         functions = kernel_functions(module)

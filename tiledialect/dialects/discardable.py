@@ -41,6 +41,7 @@ DEFINED_SIZES = "lift.sizes"
 WHOLE = "nest.whole"
 FACTS = "nest.facts"
 SHARED_ARGUMENTS = "nest.shared"
+UNREAD = "nest.unread"
 NONTEMPORAL = "nontemporal"
 NOT_VECTORIZED = "not_vectorized"
 DOUBLE = "double"
@@ -158,6 +159,7 @@ DISCARDABLE: Mapping[str, Discardable] = {
         "Arguments through which the work-items of a group share results; each step of a loop "
         "that the groups share out has places of its own there.",
     ),
+    UNREAD: Discardable(INDICES_32, KERNEL, "Arguments that no kernel of the program reads."),
     NONTEMPORAL: Discardable(UNIT, ("nest.store",), "Store that bypasses the caches."),
     NOT_VECTORIZED: Discardable(STRING, ("nest.for",), "Reason why a vector loop is unrolled."),
     DOUBLE: Discardable(I64, ("nest.buffer",), "Number of copies by which a buffer is pipelined."),

@@ -16,6 +16,13 @@ def structural_hash(op: Operation) -> Hashable:
     return (*(v.type for v in op.operands), _structure(op, numbers))
 
 
+def likeness_with_names(op: Operation) -> Hashable:
+    """Equal for ops that are the same to the names of their values, from which others are made."""
+    numbers: dict[SSAValue, int] = {}
+    structure = _structure(op, numbers)
+    return structure, tuple(v.name_hint for v in numbers)
+
+
 def _structure(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
     """The op and all in it, with each value as the number of its first appearance."""
     operands = tuple(numbers.setdefault(v, len(numbers)) for v in op.operands)

@@ -23,6 +23,7 @@ from tiledialect.lowering.compilation import (
     warnings_of,
 )
 from tiledialect.lowering.host.given_kernels import lowered_kernels
+from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.lift_to_nest.sizes import (
     OpenSizeError,
     index_width,
@@ -31,6 +32,7 @@ from tiledialect.lowering.lift_to_nest.sizes import (
 from tiledialect.lowering.nest.nest_barriers import DivergenceError
 from tiledialect.lowering.pipeline import local_size_of, pipeline
 from tiledialect.lowering.runtime.device.devices import Device, target_system_spec
+from tiledialect.lowering.runtime.program.kernel_reuse import plan_of_nests
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program import Program, Types
@@ -49,8 +51,13 @@ if TYPE_CHECKING:
 
 def compiled(program: Program, types: Types, device: Device) -> Plan:
     """The plan for inputs of these types on a device."""
-    module = lowered(program, types, device)
-    return replace(make_plan(module, program.result_name), warnings=warnings_of(module))
+    if program.is_lowered or leaves_sizes_open(program):
+        module = lowered(program, types, device)
+        plan = make_plan(module, program.result_name)
+    else:
+        module = lowered(program, types, device, LiftToNestPass.name)
+        plan = plan_of_nests(module, program.result_name)
+    return replace(plan, warnings=warnings_of(module))
 
 
 def lowered(program: Program, types: Types, device: Device, after: str | None = None) -> ModuleOp:

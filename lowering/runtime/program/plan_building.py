@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -35,9 +35,20 @@ from tiledialect.ir.host_functions import (
 from tiledialect.ir.host_memory import ALIASES, nbytes, root
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.host.buffer_offsets import parts_of
-from tiledialect.lowering.opencl.function import Function, access
+from tiledialect.lowering.opencl.function import Access, access
 from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Step, Tensor
+
+Accesses = Callable[[gpu.FuncOp], Sequence[Access]]
+"""Accesses of a kernel to the memory of each argument."""
+
+
+def accesses_of(kernel: gpu.FuncOp) -> Sequence[Access]:
+    """Accesses to the memory of each argument, by the kernel's ops."""
+    module = kernel.parent_op()
+    assert isinstance(module, gpu.ModuleOp)
+    functions = kernel_functions(module)
+    return [access(parameter, functions) for parameter in kernel.body.block.args]
 
 
 def make_plan(module: ModuleOp, name: str) -> Plan:
@@ -46,27 +57,34 @@ def make_plan(module: ModuleOp, name: str) -> Plan:
     Raises a TileError for ops that the host cannot run, and the printer's errors for its kernels.
     """
     program = Program()
-    host = None
     for op in module.ops:
         if isinstance(op, gpu.ModuleOp):
             program.add(op)
-        elif isinstance(op, func.FuncOp) and op.sym_name.data == name:
+    return plan_of(module, name, program, accesses_of)
+
+
+def plan_of(module: ModuleOp, name: str, program: Program, accesses: Accesses) -> Plan:
+    """The plan of the host function ``name``, whose kernels are printed in a program."""
+    host = None
+    for op in module.ops:
+        if isinstance(op, func.FuncOp) and op.sym_name.data == name:
             host = op
     if host is None or not host.body.blocks:
         raise TileError(f"the module has no host function {name}")
     source = program.text if program.functions else ""
-    return _Host(host, kernels_of(module)).plan(source)
+    return _Host(host, kernels_of(module), accesses).plan(source)
 
 
 class _Host:
     """Builder of a plan from a host function's ops, in order."""
 
-    def __init__(self, host: func.FuncOp, kernels: Kernels):
+    def __init__(self, host: func.FuncOp, kernels: Kernels, accesses: Accesses):
         block, returned = host.body.block, host.body.block.last_op
         if not isinstance(returned, func.ReturnOp):
             raise _unsupported(host, "the host function does not return")
         self.host = host
         self.kernels = kernels
+        self.accesses = accesses
         self.returned_by = returned
         self.returned = returned.operands
         self.inputs = self._tensors(host.arg_attrs, block.args, "arg")
@@ -229,11 +247,11 @@ class _Host:
         kernel = kernel_of(op, self.kernels)
         module = kernel.parent_op()
         assert isinstance(module, gpu.ModuleOp)
-        functions = kernel_functions(module)
         check_launch(op, kernel, groups, (x, y, z))
-        self._check_apart(op, kernel, functions)
+        accesses = self.accesses(kernel)
+        self._check_apart(op, accesses)
         # What writes no elements may have as many work-items as these would have rows.
-        writes = any(access(p, functions).writes for p in kernel.body.block.args)
+        writes = any(a.writes for a in accesses)
         if 0 in (*groups, x, y, z) or not writes:
             return
         parts = parts_of(kernel)
@@ -248,14 +266,11 @@ class _Host:
         global_size = (groups[0] * x, groups[1] * y, groups[2] * z)
         self.steps.append(Launch(kernel.sym_name.data, global_size, (x, y, z), tuple(args)))
 
-    def _check_apart(
-        self, op: gpu.LaunchFuncOp, kernel: gpu.FuncOp, functions: dict[str, Function]
-    ) -> None:
+    def _check_apart(self, op: gpu.LaunchFuncOp, accesses: Sequence[Access]) -> None:
         """Refuse a buffer given twice that the kernel writes."""
-        parameters = kernel.body.block.args
         buffers = [
-            (self.numbers[value], access(parameter, functions).writes)
-            for value, parameter in zip(op.kernelOperands, parameters, strict=True)
+            (self.numbers[value], a.writes)
+            for value, a in zip(op.kernelOperands, accesses, strict=True)
             if value in self.numbers
         ]
         pairs = permutations(buffers, 2)

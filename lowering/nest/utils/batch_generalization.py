@@ -1,0 +1,128 @@
+"""Generalization of nests over the batch size: one kernel for many batches.
+
+The batch is a loop over work-groups whose index is used for nothing but the first coordinate of
+arguments. A kernel for more work-groups, and for longer arguments, is correct for fewer: each group
+computes the same at the same addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import FunctionType, MemRefType, NoneAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from tiledialect.dialects.discardable import OFFSET_PARAMETERS, UNREAD
+from tiledialect.dialects.nest.attributes import ExprsAttr
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.index.integer import Expr, expressions_of
+from tiledialect.ir.ancestors import ancestors
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.nest.utils.scope import bytes_of
+from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.loops import Role
+
+SAID = {
+    *("sym_name", "function_type", "kernel", "known_block_size", "known_grid_size"),
+    *(UNREAD, OFFSET_PARAMETERS),
+}
+"""Attributes of kernels that do not depend on the batch size."""
+WIDE = (2**31, 2**62)
+"""Bytes beyond 32-bit and 64-bit addresses."""
+
+
+def generalize_batch(kernel: gpu.FuncOp, device: Device) -> None:
+    """Raise the batch size of a kernel as far as the same arrays fit the device's caches."""
+    names = (*kernel.attributes, *kernel.properties)
+    if not SAID.issuperset(n.removeprefix("gpu.") for n in names):
+        return
+    for loop in ops_of(kernel, ForOp):
+        if loop.role.data.role is Role.GROUP and (batch := Batch.of(loop, kernel)) is not None:
+            batch.stretch(device)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A loop over the batch, and the arguments with one element of the batch for each step."""
+
+    loop: ForOp
+    kernel: gpu.FuncOp
+    arguments: frozenset[SSAValue]
+    steps: int
+
+    @staticmethod
+    def of(loop: ForOp, kernel: gpu.FuncOp) -> Batch | None:
+        """The batch of a loop over work-groups; None if its index has other uses."""
+        lower, upper, step = loop.bounds.data
+        steps = upper.value
+        around = (x for x in ancestors(loop) if isinstance(x, ForOp))
+        is_outermost = all(x.role != loop.role for x in around)
+        if lower.value != 0 or step.value != 1 or steps is None or steps < 2 or not is_outermost:
+            return None
+        users = {use.operation for use in loop.index.uses}
+        found = frozenset(x.memory for x in users if isinstance(x, LoadOp | StoreOp))
+        parts = all(a in kernel.body.block.args and _is_of_parts(a.type, steps) for a in found)
+        # Arguments of a batch are accessed nowhere else than at the step's own element.
+        users |= {use.operation for a in found for use in a.uses}
+        if not found or not parts or not all(_is_at(x, loop.index) for x in users):
+            return None
+        return Batch(loop, kernel, found, steps)
+
+    def stretch(self, device: Device) -> None:
+        """Raise the number of steps to the largest power of two of the same sizes."""
+        sides, most = self._sides(self.steps, device), 1
+        while self._sides(most, device) <= sides:
+            most *= 2
+        most //= 2
+        if most < self.steps or self._sides(most, device) != sides:
+            return
+        self.loop.bounds = ExprsAttr([Expr(), Expr.const(most), Expr.const(1)])
+        for argument in self.arguments:
+            Rewriter.replace_value_with_new_type(argument, _of_parts(argument.type, most))
+        types = self.kernel.body.block.arg_types
+        self.kernel.function_type = FunctionType.from_lists(types, [])
+        # The grid is launched with fewer groups.
+        self.kernel.known_grid_size = None
+
+    def _sides(self, steps: int, device: Device) -> tuple[bool, ...]:
+        """Whether arrays, each and together, exceed the sizes on which passes over nests decide."""
+        types = {a: a.type for a in self.kernel.body.block.args}
+        own = {a: _of_parts(types[a], steps) for a in self.arguments}
+        each = [_bytes(t) for t in (types | own).values()]
+        limits = device.second_cache, device.cache_sizes[-1], *WIDE
+        apart = (size > limit for size in each for limit in limits)
+        return (*apart, sum(each) > device.most_kept)
+
+
+def _bytes(t: Attribute) -> int:
+    return bytes_of(t) if isinstance(t, MemRefType) and t.has_static_shape() else 0
+
+
+def _is_of_parts(t: Attribute, steps: int) -> bool:
+    """Whether a memref is dense, with so many elements along the first of several axes."""
+    return (
+        isinstance(t, MemRefType)
+        and isinstance(t.layout, NoneAttr)
+        and t.has_static_shape()
+        and t.get_num_dims() > 1
+        and t.get_shape()[0] == steps
+    )
+
+
+def _of_parts(t: Attribute, steps: int) -> MemRefType[Attribute]:
+    """The memref type with another extent of the first axis."""
+    assert isinstance(t, MemRefType)
+    return MemRefType(t.element_type, [steps, *t.get_shape()[1:]], t.layout, t.memory_space)
+
+
+def _is_at(op: Operation, index: SSAValue) -> bool:
+    """Whether an op uses an index for nothing but the first coordinate of its access."""
+    if not isinstance(op, LoadOp | StoreOp) or [*op.indices].count(index) != 1:
+        return False
+    own = f"d{[*op.indices].index(index)}"
+    first, *others = op.access.data
+    tested = () if op.condition is None else expressions_of(op.condition.data)
+    return first == Expr.var(own) and not any(own in e.names for e in (*others, *tested))

@@ -1,0 +1,100 @@
+"""Reuse of kernels: nests are lowered and printed once in a process, for many shapes."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Region
+
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.structural_hash import likeness_with_names
+from tiledialect.lowering.host.gpu_arena import GpuArenaPass
+from tiledialect.lowering.nest.nest_stream_stores import mark_unread
+from tiledialect.lowering.nest.utils.batch_generalization import generalize_batch
+from tiledialect.lowering.opencl.function import Access
+from tiledialect.lowering.opencl.target import Program
+from tiledialect.lowering.pipeline import join_nests, lower_joined_nests
+from tiledialect.lowering.runtime.program.plan import Plan
+from tiledialect.lowering.runtime.program.plan_building import accesses_of, plan_of
+from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
+from tiledialect.schedule.cost.device import Kind, described, device_of
+
+KEPT = 1024
+"""Number of kernels that are kept, the last ones used: tens of kilobytes each."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A lowered and printed kernel, with its accesses to its arguments."""
+
+    program: Program
+    accesses: Sequence[Access]
+
+
+class PrintedKernels:
+    """Cache of printed kernels by the structure of their nests."""
+
+    def __init__(self, most: int = KEPT):
+        self.most = most
+        self.kernels: OrderedDict[Hashable, Printed] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def printed(self, kernel: gpu.FuncOp, module: ModuleOp) -> Printed:
+        """Print a kernel of a module, or take it from the cache."""
+        alone = _alone(kernel, module)
+        (own,) = ops_of(alone, gpu.FuncOp)
+        generalize_batch(own, device_of(alone) or described(Kind.CPU, {}))
+        around = own.parent_op()
+        assert isinstance(around, gpu.ModuleOp)
+        said = (frozenset(op.attributes.items()) for op in (alone, around))
+        key = (*said, own.sym_name, likeness_with_names(own))
+        with self.lock:
+            if (found := self.kernels.get(key)) is not None:
+                self.kernels.move_to_end(key)
+                return found
+        lower_joined_nests(Context(), alone)
+        program = Program()
+        program.add(around)
+        made = Printed(program, accesses_of(own))
+        with self.lock:
+            self.kernels[key] = made
+            while len(self.kernels) > self.most:
+                self.kernels.popitem(last=False)
+        return made
+
+
+PRINTED = PrintedKernels()
+"""The cache of the process."""
+
+
+def _alone(kernel: gpu.FuncOp, module: ModuleOp) -> ModuleOp:
+    """A module with a copy of one kernel, and the attributes of the modules around it."""
+    around = kernel.parent_op()
+    assert isinstance(around, gpu.ModuleOp)
+    own = gpu.ModuleOp(around.sym_name, Region(Block([kernel.clone()])))
+    own.attributes.update(around.attributes)
+    return ModuleOp([own], dict(module.attributes))
+
+
+def plan_of_nests(module: ModuleOp, name: str, kept: PrintedKernels = PRINTED) -> Plan:
+    """The plan of a function of scheduled kernels and nests, as lowering all of it would give it.
+
+    Each kernel is lowered by itself, unless it is among those that are kept.
+    """
+    context = Context()
+    TileToNestPass().apply(context, module)
+    join_nests(context, module)
+    mark_unread(module)
+    GpuArenaPass().apply(context, module)
+    kernels = ops_of(module, gpu.FuncOp)
+    printed = {kernel: kept.printed(kernel, module) for kernel in kernels}
+    program = Program()
+    for own in printed.values():
+        program.take(own.program)
+    return plan_of(module, name, program, lambda kernel: printed[kernel].accesses)
