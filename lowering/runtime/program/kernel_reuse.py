@@ -17,7 +17,7 @@ from tiledialect.ir.structural_hash import likeness_with_names
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.nest.nest_stream_stores import mark_unread
 from tiledialect.lowering.nest.utils.batch_generalization import generalize_batch
-from tiledialect.lowering.opencl.function import Access
+from tiledialect.lowering.opencl.function import ArgumentAccess
 from tiledialect.lowering.opencl.target import Program
 from tiledialect.lowering.pipeline import join_nests, lower_joined_nests
 from tiledialect.lowering.runtime.program.plan import Plan
@@ -34,7 +34,7 @@ class Printed:
     """A lowered and printed kernel, with its accesses to its arguments."""
 
     program: Program
-    accesses: Sequence[Access]
+    accesses: Sequence[ArgumentAccess]
 
 
 class PrintedKernels:

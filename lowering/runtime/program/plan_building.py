@@ -35,15 +35,15 @@ from tiledialect.ir.host_functions import (
 from tiledialect.ir.host_memory import ALIASES, nbytes, root
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.host.buffer_offsets import parts_of
-from tiledialect.lowering.opencl.function import Access, access
+from tiledialect.lowering.opencl.function import ArgumentAccess, access
 from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Step, Tensor
 
-Accesses = Callable[[gpu.FuncOp], Sequence[Access]]
+Accesses = Callable[[gpu.FuncOp], Sequence[ArgumentAccess]]
 """Accesses of a kernel to the memory of each argument."""
 
 
-def accesses_of(kernel: gpu.FuncOp) -> Sequence[Access]:
+def accesses_of(kernel: gpu.FuncOp) -> Sequence[ArgumentAccess]:
     """Accesses to the memory of each argument, by the kernel's ops."""
     module = kernel.parent_op()
     assert isinstance(module, gpu.ModuleOp)
@@ -266,7 +266,7 @@ class _Host:
         global_size = (groups[0] * x, groups[1] * y, groups[2] * z)
         self.steps.append(Launch(kernel.sym_name.data, global_size, (x, y, z), tuple(args)))
 
-    def _check_apart(self, op: gpu.LaunchFuncOp, accesses: Sequence[Access]) -> None:
+    def _check_apart(self, op: gpu.LaunchFuncOp, accesses: Sequence[ArgumentAccess]) -> None:
         """Refuse a buffer given twice that the kernel writes."""
         buffers = [
             (self.numbers[value], a.writes)
