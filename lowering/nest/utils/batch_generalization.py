@@ -89,9 +89,9 @@ class Batch:
 
     def _sides(self, steps: int, device: Device) -> tuple[bool, ...]:
         """Whether arrays, each and together, exceed the sizes on which passes over nests decide."""
-        types = {a: a.type for a in self.kernel.body.block.args}
-        own = {a: _of_parts(types[a], steps) for a in self.arguments}
-        each = [_bytes(t) for t in (types | own).values()]
+        types: dict[SSAValue, Attribute] = {a: a.type for a in self.kernel.body.block.args}
+        types |= {a: _of_parts(types[a], steps) for a in self.arguments}
+        each = [_bytes(t) for t in types.values()]
         limits = device.second_cache, device.cache_sizes[-1], *WIDE
         apart = (size > limit for size in each for limit in limits)
         return (*apart, sum(each) > device.most_kept)

@@ -77,8 +77,11 @@ def _alone(kernel: gpu.FuncOp, module: ModuleOp) -> ModuleOp:
     """A module with a copy of one kernel, and the attributes of the modules around it."""
     around = kernel.parent_op()
     assert isinstance(around, gpu.ModuleOp)
-    own = gpu.ModuleOp(around.sym_name, Region(Block([kernel.clone()])))
-    own.attributes.update(around.attributes)
+    own = gpu.ModuleOp.create(
+        properties=around.properties,
+        attributes=around.attributes,
+        regions=[Region(Block([kernel.clone()]))],
+    )
     return ModuleOp([own], dict(module.attributes))
 
 
