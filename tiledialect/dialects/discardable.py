@@ -81,20 +81,24 @@ def _dictionary_of(kind: AttributeKind) -> AttributeKind:
     )
 
 
+def _has(a: Attribute, kind: type[Attribute], parameter: str, value: Attribute) -> bool:
+    return isinstance(a, kind) and getattr(a, parameter) == value
+
+
 UNIT = AttributeKind("a unit attribute", "unit attributes", lambda a: isinstance(a, UnitAttr))
 STRING = AttributeKind("a string", "strings", lambda a: isinstance(a, StringAttr))
 STRINGS = _array_of(STRING)
 SYMBOL = AttributeKind("a symbol", "symbols", lambda a: isinstance(a, SymbolRefAttr))
 TYPE = AttributeKind("a type", "types", lambda a: isinstance(a, TypeAttribute))
-I64 = AttributeKind("an i64", "numbers", lambda a: isinstance(a, IntegerAttr) and a.type == i64)
+I64 = AttributeKind("an i64", "numbers", lambda a: _has(a, IntegerAttr, "type", i64))
 NUMBER = AttributeKind("a number", "numbers", lambda a: isinstance(a, IntegerAttr | FloatAttr))
 SIZE = AttributeKind("a size", "sizes", lambda a: a.name == "lift.size")
 CONDITION = AttributeKind("a condition", "conditions", lambda a: a.name == "nest.condition")
 INDICES_32 = AttributeKind(
-    "an array of i32", "arrays", lambda a: isinstance(a, DenseArrayBase) and a.elt_type == i32
+    "an array of i32", "arrays", lambda a: _has(a, DenseArrayBase, "elt_type", i32)
 )
 INDICES_64 = AttributeKind(
-    "an array of i64", "arrays", lambda a: isinstance(a, DenseArrayBase) and a.elt_type == i64
+    "an array of i64", "arrays", lambda a: _has(a, DenseArrayBase, "elt_type", i64)
 )
 PRECISION_NAME = AttributeKind(
     " or ".join(f'"{p}"' for p in PRECISIONS),
