@@ -110,7 +110,7 @@ def real_bits(op: TileOp) -> int:
     around = op.parent_op()
     while around is not None and not isinstance(around, func.FuncOp):
         around = around.parent_op()
-    # The type of the function follows when those of all ops are known.
+    # The function gets its type after all ops have theirs.
     given = around.body.block.arg_types if around is not None else ()
     return 64 if any(isinstance(t, TensorType) and t.element_type == f64 for t in given) else 32
 

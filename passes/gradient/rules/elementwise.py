@@ -4,7 +4,7 @@ Each rule takes the op and the cotangent of its result (`g`, of the result's sha
 cotangent for each operand, in the result's shape, or None where there is none: comparisons, ops
 on integers and bits, roundings and positions have derivative 0.
 
-At corners the rules give what a table of docs/gradients.md says.
+A table of docs/gradients.md has the derivatives at corners.
 """
 
 from __future__ import annotations

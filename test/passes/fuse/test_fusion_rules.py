@@ -17,7 +17,6 @@ from tiledialect.passes.fuse.fusion_rules import (
     kernels_sharing_inputs,
     producers,
 )
-from tiledialect.passes.fuse.kernel_fusion import place_of
 from tiledialect.passes.fuse.kernel_merging import order_of
 
 T = "tensor<8xf32>"
@@ -74,14 +73,3 @@ def _kernels() -> tuple[dict[str, KernelOp], Order]:
 def test_partners_come_last_first(partners: Partners, kernel: str, wanted: str):
     kernels, order = _kernels()
     assert [k.outputs[0].name_hint for k in partners(kernels[kernel], order)] == [*wanted]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "place"),
-    (("B", "C", "C"), ("A", "E", "A"), ("A", "G", None), ("A", "B", "B")),
-)
-def test_the_place_of_a_fused_kernel(first: str, second: str, place: str | None):
-    """It comes after all operands of both, and before all of their other users."""
-    kernels, order = _kernels()
-    found = place_of(kernels[first], kernels[second], order)
-    assert found is (None if place is None else kernels[place])
