@@ -30,12 +30,12 @@ def patterns_explained(module: ModuleOp, local_size: int) -> list[str]:
 
 def _lines(function: func.FuncOp, local_size: int) -> Iterator[str]:
     texts = recorded(function)
-    yield f"{function.sym_name.data}: patterns, of which each map outside of others is a kernel"
+    yield f"{function.sym_name.data}: patterns; each outermost map is a kernel"
     if texts:
-        yield "  rules that were applied, those of lift-lower last:"
+        yield "  applied rules, those of lift-lower last:"
         yield from (f"    {text}" for text in texts)
     else:
-        yield "  who does what is as the program says"
+        yield "  the program itself maps its patterns to work-items"
     host = host_builder(function, local_size, tracing=True)
     host.build()
     for kernel in host.own.values():

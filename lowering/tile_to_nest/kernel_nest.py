@@ -9,12 +9,13 @@ from xdsl.dialects.builtin import ModuleOp
 from tiledialect.analysis.normal_form import check_one_owner, check_whole
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.row_axes import Rows
 from tiledialect.errors import TileError
 from tiledialect.ir.target_spec import entries
 from tiledialect.lowering.tile_to_nest.contraction import ContractionNest
 from tiledialect.lowering.tile_to_nest.elementwise import elementwise_nest
 from tiledialect.lowering.tile_to_nest.kernel import KernelLaunch, KernelNest
-from tiledialect.lowering.tile_to_nest.row_kernel import row_nest
+from tiledialect.lowering.tile_to_nest.row_kernel import RowNest
 from tiledialect.lowering.tile_to_nest.scan import ScanNest
 from tiledialect.lowering.tile_to_nest.scatter import ScatterNest
 from tiledialect.schedule.loops import Schedule
@@ -40,7 +41,8 @@ def kernel_nest(kernel: KernelOp, name: str) -> KernelLaunch:
         check_one_owner(kernel.contraction)
     nest = KernelNest(kernel, without_absent_sub_groups(kernel, kernel.schedule.data))
     if kernel.axes is not None:
-        row_nest(nest)
+        rows = Rows.of(kernel.block.ops, kernel.axes.ranges)
+        RowNest(nest, rows).build()
     elif kernel.scatter is not None:
         ScatterNest(nest, kernel.scatter).build()
     elif kernel.scan is not None:

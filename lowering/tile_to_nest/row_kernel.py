@@ -265,12 +265,8 @@ class RowNest:
         """Extents of the levels inside a level that give a lane more points."""
         outputs = set(self.rows.axes) - self.reduced
         beside = separate_sums(self.levels, outputs)
-        inside = range(max(k + 1, self.first), len(self.levels))
-        return [
-            self.levels[j].extent
-            for j in inside
-            if self.levels[j].index not in outputs and j not in beside
-        ]
+        inside = [*enumerate(self.levels)][max(k + 1, self.first) :]
+        return [x.extent for j, x in inside if x.index not in outputs and j not in beside]
 
     def _results(self, tests: tuple[Test, ...], backwards: bool) -> None:
         """Write the results: those along the same axes together."""
@@ -499,10 +495,3 @@ class Point:
         maps = self.rows.rows.reads(op)
         scalars = self.nest.scalars
         return combined(op, scalars, t, lambda k: self.value(op.inputs[k], maps[k]))
-
-
-def row_nest(kernel: KernelNest) -> None:
-    """Build the loops of a kernel with axes."""
-    axes = kernel.kernel.axes
-    assert axes is not None
-    RowNest(kernel, Rows.of(kernel.kernel.block.ops, axes.ranges)).build()

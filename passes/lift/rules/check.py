@@ -51,7 +51,7 @@ class Change:
         """Programs before and after, and their results."""
         inputs = ", ".join(f"{a.tolist()}" for a in self.inputs)
         return (
-            f"{self.after.steps[-1]} changes what a program means: {self.why}, for the inputs "
+            f"{self.after.steps[-1]} changes the meaning of a program: {self.why}, for the inputs "
             f"{inputs}\n\n// before\n{print_module(self.before.module)}\n"
             f"// after\n{print_module(self.after.module)}"
         )
