@@ -60,7 +60,9 @@ def test_rules_that_change_the_meaning(wrong):
     with pytest.raises(TileError) as raised:
         lift.check(wrong, trials=50)
     message = raised.value.message
-    assert message.startswith(wrong.name) and "changes the meaning of a program: it gives" in message
+    assert (
+        message.startswith(wrong.name) and "changes the meaning of a program: it gives" in message
+    )
     assert "// before\nbuiltin.module" in message and "// after\nbuiltin.module" in message
 
 
