@@ -21,7 +21,7 @@ from tiledialect.ir.verification import verify
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.pipeline import pipeline
 from tiledialect.passes.specialize.tile_specialize import specialize
-from tiledialect.universe import TILE_UNIVERSE, everything
+from tiledialect.universe import TILE_UNIVERSE, full_universe
 
 USUAL = tuple(p.name for p in pipeline(64))
 """The passes in the order in which programs are compiled."""
@@ -29,7 +29,7 @@ USUAL = tuple(p.name for p in pipeline(64))
 
 def passes() -> dict[str, type[ModulePass]]:
     """The passes of this package that need no options, and those of the usual order."""
-    made = {name: make() for name, make in everything().all_passes.items()}
+    made = {name: make() for name, make in full_universe().all_passes.items()}
     return {
         name: kind
         for name, kind in made.items()

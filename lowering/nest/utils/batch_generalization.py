@@ -102,12 +102,14 @@ def _bytes(t: Attribute) -> int:
 
 
 def _is_of_parts(t: Attribute, steps: int) -> bool:
-    """Whether a memref is dense, with so many elements along the first of several axes."""
+    """Whether a memref is dense and not empty, with so many elements along the first of several
+    axes."""
     return (
         isinstance(t, MemRefType)
         and isinstance(t.layout, NoneAttr)
         and t.has_static_shape()
         and t.get_num_dims() > 1
+        and 0 not in t.get_shape()
         and t.get_shape()[0] == steps
     )
 
