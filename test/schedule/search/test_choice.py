@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from xdsl.context import Context
 from xdsl.dialects.builtin import TensorType, f32
+from xdsl.passes import PassPipeline
 
 import tiledialect as td
 from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
 from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.signature import find_function
 from tiledialect.ir.target_spec import SPEC as TARGET
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
+from tiledialect.passes.fuse.tile_fuse import TileFusePass
+from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
+from tiledialect.passes.specialize.tile_specialize import specialize
 from tiledialect.schedule.cost.device import Kind, described
 from tiledialect.schedule.loops import Role
-from tiledialect.schedule.search.choice import Candidate, ranked
+from tiledialect.schedule.search import choice
+from tiledialect.schedule.search.choice import (
+    Candidate,
+    best_or_default,
+    misfits,
+    modelled,
+    ranked,
+)
 
 GPU = described(Kind.GPU, {"platform": "NVIDIA", "compute_units": 2, "local_mem_size": 32768})
 
@@ -109,3 +126,20 @@ def test_a_matrix_times_itself_fits(kind: str, local: int, second: str):
 def test_tensors_without_elements_are_weighed(kind: str, shape: tuple[int, int]):
     program = "function f(A[N, M]) -> (S, B) { S[i: N] = +(A[i, k]); B = exp(A); }"
     assert "func.return" in compiled_for(kind, 49152, program, shape)
+
+
+@pytest.mark.parametrize("kind", [Kind.CPU, Kind.GPU])
+def test_long_texts_are_left_to_shorter_candidates(kind: Kind):
+    """A body of many operations is unrolled less, or not at all; `misfits` counts what is left out."""
+    device = described(kind, {"compute_units": 2, "local_mem_size": 32768})
+    module = load(PRODUCT)
+    specialize(find_function(module), [TensorType(f32, shape) for shape in ((96, 64), (64, 96))])
+    PassPipeline((TileBoundsPass(), TileFusePass())).apply(Context(), module)
+    (kernel,) = ops_of(module, KernelOp)
+    short = kernel_facts(kernel, device)
+    long = replace(short, operations=600.0)
+    limit = f"{choice.MAX_STATEMENTS} operations in their text"
+    assert limit not in misfits(short, device) and misfits(long, device)[limit]
+    chosen = best_or_default(long, device)
+    assert modelled(long, chosen.schedule, device).statements <= choice.MAX_STATEMENTS
+    assert modelled(long, best_or_default(short, device).schedule, device).unrolled > 13

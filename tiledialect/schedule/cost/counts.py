@@ -145,6 +145,11 @@ class Model:
         """Number of copies of the body."""
         return prod(x.extent for x in self.levels if x.role in UNROLLED)
 
+    @property
+    def statements(self) -> float:
+        """Number of operations in the text of the unrolled body; one for all lanes of a vector."""
+        return self.unrolled / self.vector * self.facts.operations
+
     @lazy
     def lanes(self) -> Steps:
         """The steps of local levels that a sub-group's items run, the fastest ones."""

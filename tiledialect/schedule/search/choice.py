@@ -24,6 +24,9 @@ DEFAULT = "default"
 """Family name of the default schedule."""
 MOST_SUMS = 2 << 20
 """Bytes of sums that a work-item of a CPU may have: they are on its stack."""
+MAX_STATEMENTS = 1 << 13
+"""Most operations in the text of an unrolled body: drivers' compilers take time more than linear in
+them. The schedules that are best for the benchmarks have up to 4096, of tensor cores."""
 COPY_GAIN = 0.95
 """Most time of a kernel with a copy in global memory, as a share of the time without one."""
 MOST_COPIED = 4
@@ -300,6 +303,8 @@ def exceeded(model: Model) -> str:
         return f"{device.local_mem_size / KIB:.0f} KiB of local memory"
     if model.copy_steps > UNROLLED_COPIES:
         return f"{UNROLLED_COPIES} steps to fetch a tile ahead"
+    if model.statements > MAX_STATEMENTS:
+        return f"{MAX_STATEMENTS} operations in their text"
     return ""
 
 
