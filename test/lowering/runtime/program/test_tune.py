@@ -101,5 +101,5 @@ def test_warnings_come_once_and_before_anything_runs(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, True, "all"])
 def test_wrong_numbers(wrong: Any):
-    with pytest.raises(TileError, match="tune says how many schedules to measure"):
+    with pytest.raises(TileError, match="`tune` must be a number of schedules, at least 0"):
         td.compile(SOURCE, tune=wrong)
