@@ -3,7 +3,8 @@
 Every cache that outlives the object that fills it is one of these. Their keys and values are
 immutable and hold no IR, so that all compilations share them. Caches of one compilation are
 attributes of the objects that compile, and end with them; the weak dictionaries of `api/torch.py`
-hold no function that nothing else holds.
+hold no function that nothing else holds. Printed kernels, whose keys are made of IR, are kept by
+`lowering/runtime/program/kernel_reuse.py`.
 """
 
 from __future__ import annotations
