@@ -19,11 +19,11 @@ from tiledialect.api.call_key import completed, device_signature_of, extends_giv
 from tiledialect.api.error_boundary import for_user, front_door
 from tiledialect.api.inputs import READY_SHAPES, Inputs, Types, types_of, without_missing
 from tiledialect.api.loading import Source
-from tiledialect.api.lru_cache import LruCache
 from tiledialect.api.named_results import pack, result_type
 from tiledialect.api.options import Choices
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir, print_module, read_text
+from tiledialect.lru_cache import LruCache
 from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:

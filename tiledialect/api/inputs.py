@@ -12,7 +12,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
-from tiledialect.api.lru_cache import LruCache
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise import IdentOp
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
@@ -24,6 +23,7 @@ from tiledialect.dialects.tile.special import (
     ScatterOp,
 )
 from tiledialect.errors import TileError
+from tiledialect.lru_cache import LruCache
 
 if TYPE_CHECKING:
     from tiledialect.api.loading import Source

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +21,7 @@ from tiledialect.lowering.pipeline import join_nests, lower_joined_nests
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import accesses_of, plan_of
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
+from tiledialect.lru_cache import LruCache
 from tiledialect.schedule.cost.device import Kind, described, device_of
 
 KEPT = 1024
@@ -41,9 +40,7 @@ class PrintedKernels:
     """Cache of printed kernels by the structure of their nests."""
 
     def __init__(self, most: int = KEPT):
-        self.most = most
-        self.kernels: OrderedDict[Hashable, Printed] = OrderedDict()
-        self.lock = threading.Lock()
+        self.kernels: LruCache[Hashable, Printed] = LruCache(most)
 
     def printed(self, kernel: gpu.FuncOp, module: ModuleOp) -> Printed:
         """Print a kernel of a module, or take it from the cache."""
@@ -54,19 +51,12 @@ class PrintedKernels:
         assert isinstance(around, gpu.ModuleOp)
         said = (frozenset(op.attributes.items()) for op in (alone, around))
         key = (*said, own.sym_name, likeness_with_names(own))
-        with self.lock:
-            if (found := self.kernels.get(key)) is not None:
-                self.kernels.move_to_end(key)
-                return found
+        if (found := self.kernels.find(key)) is not None:
+            return found
         lower_joined_nests(Context(), alone)
         program = Program()
         program.add(around)
-        made = Printed(program, accesses_of(own))
-        with self.lock:
-            self.kernels[key] = made
-            while len(self.kernels) > self.most:
-                self.kernels.popitem(last=False)
-        return made
+        return self.kernels.put(key, Printed(program, accesses_of(own)))
 
 
 PRINTED = PrintedKernels()
