@@ -165,8 +165,9 @@ def compiled(program: Program, build: bool) -> Times:
         import_module(name)
     imported = time.thread_time()
     import tiledialect as td
-    from tiledialect.lowering.runtime.device.devices import queue_for, target_system_spec
+    from tiledialect.lowering.runtime.device.devices import target_system_spec
     from tiledialect.lowering.runtime.device.queue_state import state_of
+    from tiledialect.lowering.runtime.device.queues import queue_for
     from tiledialect.lowering.runtime.program import cache
 
     program_itself = td.compile(program.source, name=program.name)
@@ -206,8 +207,8 @@ def compiled(program: Program, build: bool) -> Times:
 
 def other_batch(function: td.Function, types: Sequence[str]) -> tuple[float, float]:
     """The times for another batch: our own part, and the OpenCL compiler's."""
-    from tiledialect.lowering.runtime.device.devices import queue_for
     from tiledialect.lowering.runtime.device.queue_state import state_of
+    from tiledialect.lowering.runtime.device.queues import queue_for
 
     start = time.process_time()
     function.opencl(*types)

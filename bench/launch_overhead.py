@@ -18,7 +18,7 @@ import pyopencl as cl
 import pyopencl.array as cla
 
 import tiledialect as td
-from tiledialect.lowering.runtime.device.devices import queue_for
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 SOURCE = "function (A[N], B[N], C[N]) -> (O) { O = A * B + C; }"
 CLOCK = time.thread_time

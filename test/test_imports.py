@@ -25,6 +25,14 @@ FRONT_DOORS = ("tiledialect", "tiledialect.lift")
 """Packages whose public names lie higher, and are imported when they are used."""
 
 
+ALLOWED = {
+    "tiledialect.lowering.runtime.call.generated_calls": {
+        "tiledialect.lowering.runtime.call.launch": "the type of an argument that passes itself",
+    },
+}
+"""Imports that may close a circle, with their reasons."""
+
+
 @cache
 def modules() -> Mapping[str, Path]:
     found: dict[str, Path] = {}
@@ -71,22 +79,26 @@ def storey(module: str) -> int:
     return 0
 
 
-def test_no_circle():
-    graph = {name: set(imports(name, late=False)) for name in modules()}
+def circle(graph: Mapping[str, set[str]]) -> str:
+    """A circle of imports; empty if there is none."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        raise AssertionError(" imports ".join(reversed(error.args[1]))) from None
+        return " imports ".join(reversed(error.args[1]))
+    return ""
+
+
+def test_no_circle():
+    assert not circle({name: set(imports(name, late=False)) for name in modules()})
 
 
 def test_no_circle_by_late_imports():
-    """Below the front doors, a late import does not hide a circle."""
-    low = [name for name in modules() if not storey(name) and name not in FRONT_DOORS]
-    graph = {name: set(imports(name, late=True)) for name in low}
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        raise AssertionError(" imports ".join(reversed(error.args[1]))) from None
+    """Behind the front doors, an import in a function or for types does not hide a circle."""
+    graph = {name: set(imports(name, late=name not in FRONT_DOORS)) for name in modules()}
+    for module, others in ALLOWED.items():
+        assert others.keys() <= graph[module]
+        graph[module] -= others.keys()
+    assert not circle(graph)
 
 
 def test_imports_go_down():

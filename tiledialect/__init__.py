@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tiledialect.api.front_door import compile
     from tiledialect.api.function import Function
     from tiledialect.errors import TileError, TileWarning
-    from tiledialect.lowering.runtime.device.devices import Device, devices, queue
+    from tiledialect.lowering.runtime.device.device import Device
+    from tiledialect.lowering.runtime.device.devices import devices, queue
 
 __all__ = ["Device", "Function", "TileError", "TileWarning", "compile", "devices", "queue"]
 
@@ -35,7 +36,7 @@ _HOMES = {
     "Function": "tiledialect.api.function",
     "TileError": "tiledialect.errors",
     "TileWarning": "tiledialect.errors",
-    "Device": "tiledialect.lowering.runtime.device.devices",
+    "Device": "tiledialect.lowering.runtime.device.device",
     "devices": "tiledialect.lowering.runtime.device.devices",
     "queue": "tiledialect.lowering.runtime.device.devices",
 }

@@ -24,10 +24,9 @@ from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.ir.host_memory import nbytes, root
 from tiledialect.ir.ops_in import has_one_block
 from tiledialect.ir.signature import kernels_of
-from tiledialect.ir.target_spec import entries, limit
+from tiledialect.ir.target_spec import SIMULATOR, entries, limit
 from tiledialect.lowering.host.buffer_offsets import add_parts
 from tiledialect.lowering.host.memory_plan import Lifetime, plan_memory
-from tiledialect.lowering.runtime.device.devices import SIMULATOR
 from tiledialect.rounding import ceil_div
 
 ALIGNMENT = 128

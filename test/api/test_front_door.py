@@ -19,7 +19,7 @@ from threads import in_threads
 
 import tiledialect as td
 from tiledialect.language.to_ir import load
-from tiledialect.lowering.runtime.device.devices import queue_for
+from tiledialect.lowering.runtime.device.queues import queue_for
 from tiledialect.lowering.runtime.program import compiling, specialization
 
 

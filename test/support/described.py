@@ -20,8 +20,9 @@ from tiledialect.api.inputs import types_of
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.lowering.quirks.prelude import prelude
 from tiledialect.lowering.runtime.call.launch import Executable
-from tiledialect.lowering.runtime.device.devices import SPEC_KEYS, queue_for
+from tiledialect.lowering.runtime.device.description import SPEC_KEYS
 from tiledialect.lowering.runtime.device.queue_state import state_of
+from tiledialect.lowering.runtime.device.queues import queue_for
 from tiledialect.lowering.runtime.program.build import build_options, build_program
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program import Built

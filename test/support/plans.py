@@ -11,8 +11,8 @@ import tiledialect as td
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.runtime.call.launch import Executable
-from tiledialect.lowering.runtime.device.devices import opencl_device, queue_for
 from tiledialect.lowering.runtime.device.queue_state import state_of
+from tiledialect.lowering.runtime.device.queues import opencl_device, queue_for
 from tiledialect.lowering.runtime.program.build import build_program
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import make_plan

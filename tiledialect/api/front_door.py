@@ -16,7 +16,7 @@ from tiledialect.dialects.discardable import PRECISION
 from tiledialect.errors import TileError
 
 if TYPE_CHECKING:
-    from tiledialect.lowering.runtime.device.devices import Device
+    from tiledialect.lowering.runtime.device.device import Device
 
 
 @front_door

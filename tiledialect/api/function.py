@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tiledialect.lowering.lift_to_nest.view_drawing import Views
     from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
     from tiledialect.lowering.runtime.call.launch import Profile
-    from tiledialect.lowering.runtime.device.devices import Device
+    from tiledialect.lowering.runtime.device.device import Device
     from tiledialect.lowering.runtime.program.plan import Plan
     from tiledialect.lowering.runtime.program.program import Program
     from tiledialect.lowering.runtime.program.specialization import Specialization
@@ -215,8 +215,8 @@ class Function:
 
         Runs ``repeat`` times; the times are the medians.
         """
-        from tiledialect.lowering.runtime.device.devices import queue_for
         from tiledialect.lowering.runtime.device.queue_state import state_of
+        from tiledialect.lowering.runtime.device.queues import queue_for
 
         if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TileError(f"repeat says how often to run, at least 1, not {repeat!r}")
@@ -282,8 +282,8 @@ class Function:
 
     def _host_calls(self, types: Types) -> Calls:
         from tiledialect.lowering.runtime.call.dispatch_tuning import calls_on_host
-        from tiledialect.lowering.runtime.device.devices import queue_for
         from tiledialect.lowering.runtime.device.queue_state import state_of
+        from tiledialect.lowering.runtime.device.queues import queue_for
 
         state = state_of(queue_for(self.device))
         specialization = self._specialize(types, self.device)
@@ -378,8 +378,8 @@ class Function:
         """
         from concurrent.futures import ThreadPoolExecutor
 
-        from tiledialect.lowering.runtime.device.devices import queue_for
         from tiledialect.lowering.runtime.device.queue_state import state_of
+        from tiledialect.lowering.runtime.device.queues import queue_for
 
         calls = [
             self.types((), given) if isinstance(given, Mapping) else self.types(given, {})

@@ -14,7 +14,7 @@ import numpy as np
 import pyopencl as cl
 
 from tiledialect.lowering.runtime.call.host_arrays import pointer
-from tiledialect.lowering.runtime.device.devices import SURVIVE_FORKS, check_process
+from tiledialect.lowering.runtime.device.queues import SURVIVE_FORKS, check_process
 
 if TYPE_CHECKING:
     from tiledialect.lowering.runtime.call.launch import Executable, HostRun

@@ -17,8 +17,9 @@ from tiledialect.lowering.runtime.call.arrays import Array, check_shape
 from tiledialect.lowering.runtime.call.copies import copy_bytes
 from tiledialect.lowering.runtime.call.generated_calls import generated_call
 from tiledialect.lowering.runtime.call.host_arrays import around, pointer, wrapped
-from tiledialect.lowering.runtime.device.devices import Device, check_process
+from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.queue_state import QueueState
+from tiledialect.lowering.runtime.device.queues import check_process
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan
 from tiledialect.lowering.runtime.program.program import Built
 

@@ -1,4 +1,4 @@
 """Devices: OpenCL implementations in; probed, measured devices and their queues out.
 
-Read `devices` first, then `probe`.
+Read `device` first, then `devices` and `probe`.
 """

@@ -33,7 +33,8 @@ from tiledialect.lowering.nest.utils.scalars import FUNCTIONS, Scalars
 from tiledialect.lowering.opencl.target import print_opencl
 from tiledialect.lowering.opencl.types import VECTOR_LENGTHS
 from tiledialect.lowering.pipeline import lower_nests
-from tiledialect.lowering.runtime.device.devices import Device, target_system_spec
+from tiledialect.lowering.runtime.device.description import system_spec
+from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.tile_to_nest.kernel import kernel_function
 from tiledialect.lowering.tile_to_nest.tile_to_nest import kernel_module
 from tiledialect.schedule.loops import Role
@@ -405,7 +406,7 @@ def opencl(batch: Batch, device: Device) -> str:
     functions = [_function_of(case, kernel_name(k)) for k, case in enumerate(batch.cases)]
     kernels = kernel_module(f"{KERNEL}_kernels", functions, 32)
     module = ModuleOp([kernels])
-    module.attributes[SPEC] = target_system_spec(device, measured=False)
+    module.attributes[SPEC] = system_spec(device, {})
     lower_nests(Context(), module)
     return print_opencl(kernels)
 

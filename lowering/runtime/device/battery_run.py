@@ -13,7 +13,7 @@ from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.quirks.prelude import prelude
 from tiledialect.lowering.runtime.device import battery
-from tiledialect.lowering.runtime.device.devices import Device
+from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.program.build import build_options, build_program
 
 

@@ -18,15 +18,13 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from math import isfinite, sqrt
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tiledialect import caches, disk
 from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.probe import machine
 from tiledialect.rounding import ceil_div
-
-if TYPE_CHECKING:
-    from tiledialect.lowering.runtime.device.devices import Device
 
 SWITCH = "TILE_MEASURE"
 """The variable of the environment that is `0` where nothing is to be measured."""
@@ -265,7 +263,7 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
     """Measure a device, by copies of ``nbytes``. Raises pyopencl's errors, or a TileError."""
     import pyopencl as cl
 
-    from tiledialect.lowering.runtime.device.devices import queue_for
+    from tiledialect.lowering.runtime.device.queues import queue_for
     from tiledialect.lowering.runtime.program.build import build_options, build_program
 
     queue = queue_for(device)

@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING
 
 from tiledialect import caches, disk
 from tiledialect.lowering.runtime import child_process as child
+from tiledialect.lowering.runtime.device.device import Device, every_device
 from tiledialect.lowering.runtime.progress import progress
 
 if TYPE_CHECKING:
     import pyopencl as cl
-
-    from tiledialect.lowering.runtime.device.devices import Device
 
 TIME_LIMIT = 30.0
 """Seconds that a device may take for a part of the battery, if it has a processor."""
@@ -176,7 +175,6 @@ def main() -> None:
     # It ends before garbage counts.
     gc.disable()
     from tiledialect.lowering.runtime.device.battery_run import first_fault
-    from tiledialect.lowering.runtime.device.devices import every_device
 
     reason = "is found no more"
     for device, opencl in every_device().items():

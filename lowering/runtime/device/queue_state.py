@@ -12,7 +12,9 @@ from pyopencl.tools import ImmediateAllocator, MemoryPool
 
 from tiledialect import caches
 from tiledialect.ir.target_spec import SIMULATOR
-from tiledialect.lowering.runtime.device.devices import Device, device_of, queue_in_caller
+from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lowering.runtime.device.devices import device_of
+from tiledialect.lowering.runtime.device.queues import queue_in_caller
 
 NOTHING = np.empty(0, np.uint8)
 

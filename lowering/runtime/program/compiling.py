@@ -31,7 +31,8 @@ from tiledialect.lowering.lift_to_nest.sizes import (
 )
 from tiledialect.lowering.nest.nest_barriers import DivergenceError
 from tiledialect.lowering.pipeline import local_size_of, pipeline
-from tiledialect.lowering.runtime.device.devices import Device, target_system_spec
+from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.lowering.runtime.program.kernel_reuse import plan_of_nests
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import make_plan

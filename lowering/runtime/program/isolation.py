@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from tiledialect import disk
 from tiledialect.lowering.runtime.child_process import Child, Report, say, start
+from tiledialect.lowering.runtime.device.device import Device, every_device
 from tiledialect.lowering.runtime.device.probe import machine
 from tiledialect.lowering.runtime.program.plan import Launch, Plan, Scalar
 from tiledialect.records import from_json, to_json
@@ -31,7 +32,6 @@ from tiledialect.records import from_json, to_json
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from tiledialect.lowering.runtime.device.devices import Device
 
 TIME_LIMIT = 300.0
 """The seconds that a build, or a launch, may take: more than most that are wanted."""
@@ -192,7 +192,6 @@ def main() -> None:
     import pyopencl as cl
 
     from tiledialect.errors import TileError
-    from tiledialect.lowering.runtime.device.devices import every_device
 
     # The process that started this one ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

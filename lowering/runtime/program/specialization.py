@@ -15,7 +15,8 @@ from tiledialect.ir.signature import type_text
 from tiledialect.ir.target_spec import SIMULATOR, precision_of
 from tiledialect.lowering.quirks.prelude import prelude
 from tiledialect.lowering.runtime.call.launch import Executable, check_sizes
-from tiledialect.lowering.runtime.device.devices import Device, target_system_spec
+from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.lowering.runtime.device.probe import machine
 from tiledialect.lowering.runtime.device.queue_state import QueueState
 from tiledialect.lowering.runtime.program import cache, isolation

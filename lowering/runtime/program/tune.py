@@ -13,8 +13,10 @@ from tiledialect.dialects.tile.global_stage import copied
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime.device.devices import Device, queue_for, target_system_spec
+from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.lowering.runtime.device.queue_state import state_of
+from tiledialect.lowering.runtime.device.queues import queue_for
 from tiledialect.lowering.runtime.program import cache
 from tiledialect.lowering.runtime.program.compiling import lowered
 from tiledialect.lowering.runtime.program.program import Program, Types

@@ -13,7 +13,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect import lift
-from tiledialect.lowering.runtime.device.devices import queue_for
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 Array = npt.NDArray[Any]
 BF16 = np.dtype(ml_dtypes.bfloat16)

@@ -19,7 +19,8 @@ from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.lowering.pipeline import nest_passes
 from tiledialect.lowering.quirks.table import passes_of
-from tiledialect.lowering.runtime.device.devices import Device, target_system_spec
+from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
 from tiledialect.platforms import INTEL
 

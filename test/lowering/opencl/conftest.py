@@ -6,7 +6,7 @@ import pyopencl as cl
 import pytest
 
 import tiledialect as td
-from tiledialect.lowering.runtime.device.devices import queue_for
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 
 @pytest.fixture(scope="session", params=td.devices(), ids=lambda device: device.id)

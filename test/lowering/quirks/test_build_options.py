@@ -9,7 +9,7 @@ import pytest
 import tiledialect as td
 from tiledialect.lowering.quirks.prelude import prelude
 from tiledialect.lowering.quirks.table import DENORMALS_ARE_ZERO, NO_WARNINGS, NOT_OPTIMIZED
-from tiledialect.lowering.runtime.device.devices import opencl_device
+from tiledialect.lowering.runtime.device.queues import opencl_device
 from tiledialect.lowering.runtime.program.build import build_options, build_program
 
 WIDE = """static inline __attribute__((always_inline)) float16 twice(float16 x) { return 2 * x; }

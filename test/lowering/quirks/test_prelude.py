@@ -10,7 +10,7 @@ from described import run_as, spec
 import tiledialect as td
 from tiledialect.lowering.opencl.helpers import BF16_FROM_FLOAT, conversions
 from tiledialect.lowering.quirks.prelude import LANES, TYPES, prelude
-from tiledialect.lowering.runtime.device.devices import queue_for
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 BF16 = ml_dtypes.bfloat16
 NUMPY = {

@@ -11,7 +11,7 @@ import pyopencl.array as cla
 import pytest
 
 import tiledialect as td
-from tiledialect.lowering.runtime.device.devices import queue_for
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 SCALE = "function (A[N], S) -> (O) { O = A * S; }"
 F64, F32, F16 = (np.array([1, 2, 3], t) for t in ("f8", "f4", "f2"))

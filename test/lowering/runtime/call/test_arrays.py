@@ -14,7 +14,8 @@ import pytest
 
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import DTYPES, as_array
-from tiledialect.lowering.runtime.device.devices import choose, queue_for
+from tiledialect.lowering.runtime.device.devices import choose
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 Array = npt.NDArray[Any]
 

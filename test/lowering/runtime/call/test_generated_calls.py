@@ -10,8 +10,8 @@ import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call import launch
 from tiledialect.lowering.runtime.call.launch import Executable
-from tiledialect.lowering.runtime.device.devices import queue_for
 from tiledialect.lowering.runtime.device.queue_state import state_in_caller, state_of
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 TWO = "function (A[N, M], B[M]) -> (C, S) { C[i] = +(A[i, j] * B[j]); S[] = +(C[i] * C[i]); }"
 CHAIN = """function (A[N, N]) -> (D) {

@@ -17,8 +17,8 @@ import pytest
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call import host_arrays, launch
-from tiledialect.lowering.runtime.device.devices import SURVIVE_FORKS, queue_for
 from tiledialect.lowering.runtime.device.queue_state import state_of
+from tiledialect.lowering.runtime.device.queues import SURVIVE_FORKS, queue_for
 
 MANY = """
 N, COUNT = 200_000, 12
@@ -46,7 +46,7 @@ LEFT_EARLY = """
 import os, signal, sys
 import pyopencl as cl
 from tiledialect.lowering.runtime.call import launch
-from tiledialect.lowering.runtime.device.devices import queue_for
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 f(a, b)
 enqueue, calls = cl.enqueue_nd_range_kernel, []

@@ -20,7 +20,10 @@ from packaging.requirements import Requirement
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 
 import tiledialect as td
-from tiledialect.lowering.runtime.device import devices, icd, probe
+from tiledialect.ir.target_spec import SIMULATOR
+from tiledialect.lowering.runtime.device import device as values
+from tiledialect.lowering.runtime.device import devices, icd, probe, queues
+from tiledialect.lowering.runtime.device.device import every_device, rank, short_name
 
 # pyright: reportPrivateUsage=false
 
@@ -40,7 +43,7 @@ ROOT = Path(__file__).parents[4]
 
 @pytest.mark.skipif("OCL_ICD_VENDORS" in os.environ, reason="the user has decided")
 def test_what_pip_installs_is_found():
-    found = {device.short_platform for device in devices.every_device()}
+    found = {device.short_platform for device in every_device()}
     intel = Path(sys.prefix, "lib", icd.INTEL_LIBRARY).exists()
     assert ("intel" in found) == intel
     # Another PoCL may be found where pip has installed none.
@@ -68,9 +71,7 @@ def test_the_environment_stays_as_it_was():
 
 def test_intel_gives_as_much_local_memory_as_the_user_says():
     sizes = "d.local_mem_size for d in every_device() if d.short_platform == 'intel'"
-    code = (
-        f"from tiledialect.lowering.runtime.device.devices import every_device; print(*({sizes}))"
-    )
+    code = f"from tiledialect.lowering.runtime.device.device import every_device; print(*({sizes}))"
     for size, said in ((1 << 20, {}), (1 << 19, {icd.INTEL_LOCAL_MEMORY: "512KB"})):
         assert {*child(code, **said).split()} <= {str(size)}
 
@@ -86,18 +87,18 @@ def test_a_driver_that_does_not_answer_is_passed_over(
         def name(self) -> str:
             raise cl.RuntimeError("clGetPlatformInfo failed: DEVICE_NOT_FOUND")
 
-    before = [*devices.every_device()]
+    before = [*every_device()]
     silent: Any = (Silent(), members * (Silent(),))
     found = (silent, *icd.platforms())
     monkeypatch.setattr(icd, "platforms", lambda: found)
-    assert [*devices.every_device()] == before
+    assert [*every_device()] == before
 
 
 def test_a_library_that_is_loaded_twice(monkeypatch: pytest.MonkeyPatch):
-    before = [*devices.every_device()]
+    before = [*every_device()]
     twice = (*icd.platforms(), *icd.platforms())
     monkeypatch.setattr(icd, "platforms", lambda: twice)
-    assert [*devices.every_device()] == before
+    assert [*every_device()] == before
 
 
 def test_a_user_who_has_decided_is_left_alone(tmp_path: Path):
@@ -126,11 +127,11 @@ def test_the_order_is_gpu_then_fast_cpu_then_cpu_then_simulator():
         replace(BEST, id="oclgrind:0", type="simulator"),
     ]
     shuffled = [wanted[k] for k in (2, 0, 3, 1)]
-    assert sorted(shuffled, key=devices._rank) == wanted
+    assert sorted(shuffled, key=rank) == wanted
 
 
 def test_a_simulator_is_no_default():
-    assert devices.choose().type != devices.SIMULATOR
+    assert devices.choose().type != SIMULATOR
 
 
 def test_a_device_by_name():
@@ -163,8 +164,8 @@ def test_an_unknown_device_is_an_error_that_lists_the_others(name: str | int):
 
 
 def test_short_names():
-    assert devices._short_name("Intel(R) OpenCL Graphics") == "intel"
-    assert devices._short_name("Some (new) Platform") == "some-new-platform"
+    assert short_name("Intel(R) OpenCL Graphics") == "intel"
+    assert short_name("Some (new) Platform") == "some-new-platform"
 
 
 def test_the_queue_of_a_device(device: td.Device):
@@ -178,7 +179,7 @@ def test_the_queue_of_a_device(device: td.Device):
 
 
 def test_the_opencl_object_leads_back_to_the_device(device: td.Device):
-    assert devices.device_of(devices.opencl_device(device)) == device
+    assert devices.device_of(queues.opencl_device(device)) == device
 
 
 def test_the_description_in_the_ir(device: td.Device):
@@ -229,9 +230,9 @@ def test_without_a_temporary_folder(tmp_path: Path):
 def test_intels_runtime_may_compile_for_a_lesser_processor(
     target: str, floats: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv(devices.TARGET, target)
+    monkeypatch.setenv(values.TARGET, target)
     for name, expected in (("Intel(R) OpenCL", floats), ("Portable Computing Language", 16)):
         opencl: Any = SimpleNamespace(
             platform=SimpleNamespace(name=name), native_vector_width_float=16
         )
-        assert devices._native_vector_width(opencl) == expected
+        assert values._native_vector_width(opencl) == expected

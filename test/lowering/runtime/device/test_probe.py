@@ -19,14 +19,15 @@ from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.lowering.nest.utils.scalars import FUNCTIONS
 from tiledialect.lowering.opencl.types import VECTOR_LENGTHS
 from tiledialect.lowering.runtime import child_process as child
-from tiledialect.lowering.runtime.device import battery, devices, probe
+from tiledialect.lowering.runtime.device import battery, devices, probe, queues
 from tiledialect.lowering.runtime.device import battery_run as trying
+from tiledialect.lowering.runtime.device.device import every_device
 from tiledialect.tools import tile_run
 
 # pyright: reportPrivateUsage=false
 
 BEST = devices.choose()
-OPENCL = devices.opencl_device(BEST)
+OPENCL = queues.opencl_device(BEST)
 ROOT = Path(__file__).parents[3]
 POCL = replace(BEST, id="pocl:0", platform="Portable Computing Language")
 REASON = "computes erf of f64 wrongly: 0.0 where 0.5 is right"
@@ -234,7 +235,7 @@ def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_device_is_tried_once(trusting: None, kept: Path, monkeypatch: pytest.MonkeyPatch):
-    every = devices.every_device()
+    every = every_device()
     first = probe.reasons(every)
     monkeypatch.setattr(child, "start", None)
     assert probe.reasons(every) == first
@@ -316,7 +317,7 @@ def test_every_device_that_is_offered_computes_it(
     few = [*battery._exchanges(device), battery.elementwise_case(f64, 3)]
     monkeypatch.setattr(battery, "batches", lambda device: [battery.Batch("few", few)])
     began: list[str] = []
-    assert trying.first_fault(device, devices.opencl_device(device), "", began.append) == ""
+    assert trying.first_fault(device, queues.opencl_device(device), "", began.append) == ""
     assert began == ["few", *(case.name for case in few)]
 
 

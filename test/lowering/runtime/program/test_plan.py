@@ -34,8 +34,9 @@ import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.call.launch import check_sizes, format_bytes
-from tiledialect.lowering.runtime.device.devices import choose, opencl_device, queue_for
+from tiledialect.lowering.runtime.device.devices import choose
 from tiledialect.lowering.runtime.device.queue_state import state_of
+from tiledialect.lowering.runtime.device.queues import opencl_device, queue_for
 from tiledialect.lowering.runtime.program.build import build_program, error_lines
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 from tiledialect.lowering.runtime.program.plan_building import make_plan
