@@ -10,7 +10,7 @@ from tiledialect.language.syntax_hints import REPLACEMENTS
 from tiledialect.language.to_ir import load
 
 VECTORS = frozenset(
-    "concat concatenate cat cumsum flip pad stack roll sort argsort median outer repeat tile diff".split()
+    "concat concatenate cat cumsum flip pad stack roll sort argsort topk median outer repeat tile diff".split()
 )
 """What is said of these is of vectors."""
 

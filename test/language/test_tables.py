@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import marshal
 from pathlib import Path
 
 import pytest
 
-from tiledialect import TileError
+from tiledialect import TileError, disk
 from tiledialect.language import parser
 
 SOURCE = "function (A[M, N]) -> (O) { O[i: M] = +(A[i, j] * A[j, i]), j < 3; }"
@@ -50,6 +51,19 @@ def test_damaged_tables_are_made_again(folder: Path, damaged: bytes):
     (file,) = folder.glob("grammar-*")
     kept = file.read_bytes()
     file.write_bytes(damaged or kept[:-1])
+    assert parsed() == made
+    assert len(file.read_bytes()) == len(kept)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"nothing", *(marshal.dumps(c) for c in (None, 3, {}, {"data": {}, "memo": {}}))],
+)
+def test_sealed_tables_of_another_content_are_made_again(folder: Path, content: bytes):
+    made = parsed()
+    (file,) = folder.glob("grammar-*")
+    kept = file.read_bytes()
+    disk.write_sealed(file, content)
     assert parsed() == made
     assert len(file.read_bytes()) == len(kept)
 

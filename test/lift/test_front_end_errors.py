@@ -83,6 +83,21 @@ def wrong(function, *types):
         (lambda x: x >> lift.get("a"), "a component of a tuple is chosen by a number", None),
         (lambda x: lift.zip(x, x) >> lift.map(lift.get(-1)), "there is no get(-1)", None),
         (lambda x: x >> 3, "3 is no function", None),
+        (lambda x: x >> lift.map(lambda a: round(a)), "use lift.floor(a + 0.5)", "round(a)"),
+        (lambda x: x >> lift.map(lambda a: divmod(a, 2)), "use a // b and a % b", "divmod(a, 2)"),
+        (lambda x: x >> lift.map(lambda a: divmod(7, a)), "use a // b and a % b", "divmod(7, a)"),
+        (lambda x: x >> lift.map(lambda a: a ^ 2), "a ** b for powers", "a ^ 2"),
+        (lambda x: x >> lift.map(lambda a: 2 ^ a), "a ** b for powers", "2 ^ a"),
+        (lambda x: x >> lift.map(lambda a: a << 2), "use a * 2**n", "a << 2"),
+        (lambda x: x >> lift.map(lambda a: 1 << a), "use a * 2**n", "1 << a"),
+        (lambda x: x >> lift.map(lambda a: 8 >> a), "use a // 2**n", "8 >> a"),
+        (lambda x: x >> lift.map(lambda a: ~a), "~a takes integers and truth values", "~a"),
+        (lambda x: lift.slice(0, 5)(x)[-100], "has 5 elements: there is no place -100", None),
+        (
+            lambda x: lift.generate(4, lambda i: x[i * 2**31]),
+            "2147483648 does not fit i32: lift.cast(i, lift.i64) has 64 bits",
+            "i * 2**31",
+        ),
         (lambda x: lift.compose(), "compose takes at least one function", "lift.compose()"),
     ],
 )
@@ -173,7 +188,9 @@ def test_sizes_in_functions_are_checked_for_a_call(size, words):
         lift.fun(N, lambda x: x >> lift.map(lambda e: e + lift.cast(lift.size(size), lift.f32)))
     )
     for run in (f.reference, f):
-        with pytest.raises(TileError, match=f"a size is {words}; it must be an integer"):
+        with pytest.raises(
+            TileError, match=f"a size or a place from the end is {words}; it must be an integer"
+        ):
             run(X)
 
 

@@ -116,14 +116,19 @@ class _Checker:
         if name in self.kinds:
             return self.kinds[name]
         if name != "E" and (number := NUMBERS.get(name.lower())) is not None:
-            raise TileError(f"Tile has no name for the number `{name}`: write `{number}`", span)
+            raise TileError(f"Tile has no name for `{name}`: write `{number}`", span)
         if name[0].islower():
             raise TileError(
                 f"`{name}` is an index, as it begins with a lower case letter, and indices "
                 "stand only in the brackets and constraints of a contraction",
                 span,
             )
-        raise TileError(f"`{name}` is not defined{meant(name, self.kinds)}", span)
+        raise TileError(f"`{name}` is not defined{self.hint_of(name)}", span)
+
+    def hint_of(self, name: str) -> str:
+        """Hint for a name that is not defined: a similar one, or the way to give a number."""
+        number = f': a number is given by constants={{"{name}": …}}'
+        return meant(name, self.kinds) or (number if len(name) > 1 else "")
 
     # -- the header ------------------------------------------------------------------------
 
@@ -402,7 +407,7 @@ class _Checker:
             return True
         if node.name not in self.kinds:
             raise TileError(
-                f"there is no dimension `{node.name}`{meant(node.name, self.kinds)} "
+                f"there is no dimension `{node.name}`{self.hint_of(node.name)} "
                 "(indices begin with a lower case letter)",
                 node.span,
             )

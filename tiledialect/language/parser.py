@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import marshal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,9 @@ def _lark() -> Lark:
     digest = hashlib.sha256(f"{versions} {OPTIONS} {grammar}".encode()).hexdigest()
     path = disk.folder() / f"grammar-{digest}"
     if (kept := disk.read_sealed(path)) is not None:
-        return Lark.load(marshal.loads(kept))
+        # Its checksum may hold, and its content be another's all the same: anything may be raised.
+        with suppress(Exception):
+            return Lark.load(marshal.loads(kept))
     made = Lark(grammar, **OPTIONS)
     data, memo = made.memo_serialize([TerminalDef, Rule])
     disk.write_sealed(path, marshal.dumps({"data": data, "memo": memo}))

@@ -193,7 +193,9 @@ REPLACEMENTS = {
     "std": f"{SQUARES}; O = sqrt(R / N)",
     "norm": "S[i: N] = +(A[i, j] * A[i, j]); O = sqrt(S)",
     **dict.fromkeys(("mean", "average"), "S[i: N] = +(A[i, j]); O = S / M"),
-    **dict.fromkeys(("matmul", "dot", "mm"), "C[i, j: N, M] = +(A[i, k] * B[k, j])"),
+    **dict.fromkeys(
+        ("matmul", "dot", "mm", "einsum", "tensordot"), "C[i, j: N, M] = +(A[i, k] * B[k, j])"
+    ),
     **dict.fromkeys(("transpose", "permute"), "O[j, i: M, N] = =(A[i, j])"),
     **dict.fromkeys(
         ("concat", "concatenate", "cat"),
@@ -203,6 +205,7 @@ REPLACEMENTS = {
     "roll": "T[0: N] = =(A[N - 1]); O[i + 1: N] = =(A[i]) default T",
     "sort": f"{RANKS}; O = scatter(A, R, A)",
     "argsort": f"{RANKS}; O = scatter(index(A, 0), R, A)",
+    "topk": f"{RANKS}; T = scatter(A, R, A); O[k: 3] = =(T[N - 1 - k])",
     "median": f"{RANKS}; T = scatter(A, R, A); {MIDDLE}",
     "outer": "O[i, j: N, M] = =(A[i] * B[j])",
     "trace": "O[] = +(A[i, i])",
@@ -248,5 +251,7 @@ NUMBERS = {
     "inf": "1e400",
     "infinity": "1e400",
     "nan": "(0.0 / 0.0)",
+    "true": "1",
+    "false": "0",
 }
-"""Numbers that other languages have names for, in small letters."""
+"""Numbers and truth values that other languages have names for, in small letters."""

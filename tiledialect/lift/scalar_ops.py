@@ -126,7 +126,8 @@ def constant(number: float, t: Attribute) -> Operation:
             text = f"{number:.6g}" if isinstance(number, float) else "the number"
             raise TileError(f"{text} is too large for {t}", place()) from None
     if not et.holds(et.concrete(t) if isinstance(t, IndexType) else t, number):
-        raise TileError(f"{number} is no {t}", place())
+        hint = ": lift.cast(i, lift.i64) has 64 bits" if isinstance(t, IndexType) else ""
+        raise TileError(f"{number} does not fit {et.concrete(t)}{hint}", place())
     return arith.ConstantOp(IntegerAttr(int(number), cast(IntegerType, t)))
 
 

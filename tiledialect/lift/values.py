@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tiledialect.dialects.lift import values as ops
 from tiledialect.dialects.lift.attributes import OrdinalAttr, SizeAttr, size_of
 from tiledialect.dialects.lift.layout import SliceOp
-from tiledialect.dialects.lift.types import array, describe, is_number, leading, sizes_of
+from tiledialect.dialects.lift.types import array, describe, is_number, is_real, leading, sizes_of
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import elementwise as tile
 from tiledialect.errors import SourceSpan, TileError, count
@@ -105,7 +105,13 @@ class Value:
     def _end(self, place: AnySize, where: SourceSpan | None) -> Size:
         """A place in an array: a number below 0 counts from the end."""
         found = to_size(place, where)
-        return self.size + found if found.value is not None and found.value < 0 else found
+        if found.value is None or found.value >= 0:
+            return found
+        if self.size.value is not None and self.size.value < -found.value:
+            raise TileError(
+                f"{describe(self.ssa)} has {self.size} elements: there is no place {place}", where
+            )
+        return self.size + found
 
     def _slice(self, key: Any, where: SourceSpan | None) -> Value:
         if key.step is not None:
@@ -145,6 +151,27 @@ class Value:
         raise TileError(unsupported("x @ y", "dot"), place())
 
     __rmatmul__ = __matmul__
+
+    def __round__(self, digits: int | None = None) -> Any:
+        raise TileError(unsupported("round(a)", "round"), place())
+
+    def __divmod__(self, other: Any) -> Any:
+        raise TileError(unsupported("divmod(a, b)", "divmod"), place())
+
+    __rdivmod__ = __divmod__
+
+    def __xor__(self, other: Any) -> Any:
+        raise TileError(unsupported("a ^ b", "bitwise_xor"), place())
+
+    __rxor__ = __xor__
+
+    def __lshift__(self, other: Any) -> Any:
+        raise TileError(unsupported("a << n", "left_shift"), place())
+
+    __rlshift__ = __lshift__
+
+    def __rrshift__(self, other: Any) -> Any:
+        raise TileError(unsupported("n >> a", "right_shift"), place())
 
     def __float__(self) -> float:
         raise TileError(
@@ -224,8 +251,10 @@ class Value:
         return unary("abs", self)
 
     def __invert__(self) -> Value:
-        is_bool = _number_of(self) == i1
-        return binary("cmp_eq", self, False) if is_bool else binary("sub", -1, self)
+        kind = _number_of(self)
+        if kind is not None and is_real(kind):
+            raise TileError(f"~a takes integers and truth values, not {kind}", place())
+        return binary("cmp_eq", self, False) if kind == i1 else binary("sub", -1, self)
 
     def __lt__(self, other: Any) -> Value:
         return binary("cmp_lt", self, other)

@@ -132,7 +132,7 @@ class SizeOp(PlainOp):
 
     def inferred_type(self) -> Attribute:
         """An index."""
-        not_negative(self.size.data, "a size")
+        not_negative(self.size.data, "a size or a place from the end")
         return IndexType()
 
 
