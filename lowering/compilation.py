@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass, PassPipeline
 
+from tiledialect.caches import compilation
 from tiledialect.dialects.discardable import WARNINGS
 from tiledialect.dialects.tile import Tile
 from tiledialect.errors import TileError
@@ -27,6 +28,7 @@ OPEN_PASSES = frozenset(p.name for p in open_pipeline(LOCAL_SIZE, 32))
 """Names of the passes that compile functions of patterns with open sizes."""
 
 
+@compilation()
 def compile_module(
     module: ModuleOp,
     name: str | None,
@@ -57,6 +59,7 @@ def compile_module(
     return module
 
 
+@compilation()
 def compile_open(
     module: ModuleOp,
     name: str,

@@ -6,8 +6,13 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import tiledialect
+import tiledialect as td
 from tiledialect import caches, lowering, passes, tools
+
+# pyright: reportPrivateUsage=false
 
 ROOTS = [Path(p.__path__[0]) for p in (tiledialect, passes, lowering, tools)]
 NAMES = {"cache", "lru_cache"}
@@ -65,3 +70,27 @@ def test_a_cache_keeps_as_many_results_as_its_bound():
 
     assert [square(x) for x in (1, 2, 1, 3, 1, 2)] == [1, 4, 1, 9, 1, 4]
     assert asked == [1, 2, 3, 2]
+
+
+def test_tables_of_a_compilation_end_with_the_outermost():
+    @caches.Cache("squares", 8, of_compilation=True)
+    def table(x: int) -> int:
+        return x * x
+
+    try:
+        with caches.compilation():
+            with pytest.raises(ZeroDivisionError), caches.compilation():
+                table(1 // table(0))
+            table(3)
+            assert table.cache_info().currsize == 2
+        assert table.cache_info().currsize == 0
+    finally:
+        caches._COMPILATIONS.tables.remove(table)
+
+
+def test_a_compilation_leaves_no_tables():
+    f = td.compile("function (A[N, K], B[K, M]) -> (C) { C[i, j: N, M] = +(A[i, k] * B[k, j]); }")
+    f.opencl("17x40xf32", "40x24xf32")
+    tables = caches._COMPILATIONS.tables
+    asked = [table.cache_info() for table in tables]
+    assert len(tables) > 5 and not any(info.currsize for info in asked)

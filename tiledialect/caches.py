@@ -1,23 +1,52 @@
 """Caches of the process, with their bounds.
 
 Every cache that outlives the object that fills it is one of these. Their keys and values are
-immutable and hold no IR, so that all compilations share them. Caches of one compilation are
-attributes of the objects that compile, and end with them; the weak dictionaries of `api/torch.py`
-hold no function that nothing else holds. Printed kernels, whose keys are made of IR, are kept by
+immutable and hold no IR, so that all compilations share them. Caches of one compilation are marked,
+and are empty after it; the weak dictionaries of `api/torch.py` hold no function that nothing else
+holds. Printed kernels, whose keys are made of IR, are kept by
 `lowering/runtime/program/kernel_reuse.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper  # pyright: ignore[reportPrivateUsage]
 
 T = TypeVar("T")
+
+
+@dataclass
+class _Compilations:
+    """The running compilations of all threads, and the tables that they share."""
+
+    tables: list[_lru_cache_wrapper[Any]] = field(default_factory=list["_lru_cache_wrapper[Any]"])
+    running: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+_COMPILATIONS = _Compilations()
+
+
+@contextmanager
+def compilation() -> Generator[None]:
+    """Keep the tables of compilations until the outermost one, and all other threads', end."""
+    with _COMPILATIONS.lock:
+        _COMPILATIONS.running += 1
+    try:
+        yield
+    finally:
+        with _COMPILATIONS.lock:
+            _COMPILATIONS.running -= 1
+            if not _COMPILATIONS.running:
+                for table in _COMPILATIONS.tables:
+                    table.cache_clear()
 
 
 @dataclass(frozen=True)
@@ -28,10 +57,15 @@ class Cache:
     """Results, and their keys."""
     bound: int | None
     """Most results of a function, the last used ones; None: there are few keys."""
+    of_compilation: bool = False
+    """Whether the results end with the compilation."""
 
     def __call__(self, function: Callable[..., T]) -> _lru_cache_wrapper[T]:
         """Keep the results of a function."""
-        return lru_cache(self.bound)(function)
+        table = lru_cache(self.bound)(function)
+        if self.of_compilation:
+            _COMPILATIONS.tables.append(table)
+        return table
 
 
 PACKAGE = Cache("facts of the package's files, the process and the processor: no key", None)
@@ -60,9 +94,13 @@ INDEX_MAPS = Cache("faults of index maps by map and size", 1 << 8)
 INTEGER_SETS = Cache("answers about integer sets by the set", 1 << 14)
 INDEX_SPACES = Cache("answers about index spaces by the space", 1 << 12)
 
-FOOTPRINTS = Cache("footprints of accesses by access and loops", 1 << 14)
-PADDED_INDICES = Cache("indices that leave a tensor by kernel facts and tensor", 1 << 8)
-BANK_CYCLES = Cache("busiest banks by strides and width", 1 << 12)
-TABLE_ROLES = Cache("roles of the axes of products by a table by kernel facts", 1 << 8)
-SIZELESS_FACTS = Cache("kernel facts without sizes by kernel facts", 1 << 10)
-RANKINGS = Cache("ranked schedules by kernel facts and device", 1 << 8)
+FOOTPRINTS = Cache("footprints of accesses by access and loops", 1 << 14, of_compilation=True)
+PADDED_INDICES = Cache(
+    "indices that leave a tensor by kernel facts and tensor", 1 << 8, of_compilation=True
+)
+BANK_CYCLES = Cache("busiest banks by strides and width", 1 << 12, of_compilation=True)
+TABLE_ROLES = Cache(
+    "roles of the axes of products by a table by kernel facts", 1 << 8, of_compilation=True
+)
+SIZELESS_FACTS = Cache("kernel facts without sizes by kernel facts", 1 << 10, of_compilation=True)
+RANKINGS = Cache("ranked schedules by kernel facts and device", 1 << 8, of_compilation=True)

@@ -13,6 +13,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
+from tiledialect.caches import compilation
 from tiledialect.errors import TileError
 from tiledialect.ir.signature import find_function
 from tiledialect.lowering.compilation import (
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from tiledialect.lowering.lift_to_nest.view_drawing import Views
 
 
+@compilation()
 def compiled(program: Program, types: Types, device: Device) -> Plan:
     """The plan for inputs of these types on a device."""
     if program.is_lowered or leaves_sizes_open(program):
@@ -84,6 +86,7 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
         return compile_module(*given, program.schedules, program.fusion)
 
 
+@compilation()
 def explained(program: Program, types: Types, device: Device) -> str:
     """Explanation of a program's kernels and schedules on a device."""
     names = [p.name for p in pipeline(LOCAL_SIZE)]

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from tiledialect import disk
+from tiledialect.caches import compilation
 from tiledialect.dialects.tile.global_stage import copied
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
@@ -47,6 +48,7 @@ class Task:
     """Function that reports warnings before anything runs."""
 
 
+@compilation()
 def tuned_schedules(task: Task, count: int) -> tuple[str, ...]:
     """The fastest of each kernel's best ``count`` candidates on the device, as texts.
 
