@@ -1,12 +1,13 @@
 """Generalization of nests over the batch size: one kernel for many batches.
 
 The batch is a loop over work-groups whose index is used for nothing but the first coordinate of
-arguments. A kernel for more work-groups, and for longer arguments, is correct for fewer: each group
-computes the same at the same addresses.
+arguments, of which each step has a number of elements. A kernel for more work-groups, and for
+longer arguments, is correct for fewer: each group computes the same at the same addresses.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import gpu
@@ -46,11 +47,11 @@ def generalize_batch(kernel: gpu.FuncOp, device: Device) -> None:
 
 @dataclass(frozen=True)
 class Batch:
-    """A loop over the batch, and the arguments with one element of the batch for each step."""
+    """A loop over the batch, and the elements of arguments, along the first axis, of each step."""
 
     loop: ForOp
     kernel: gpu.FuncOp
-    arguments: frozenset[SSAValue]
+    arguments: Mapping[SSAValue, int]
     steps: int
 
     @staticmethod
@@ -63,13 +64,17 @@ class Batch:
         if lower.value != 0 or step.value != 1 or steps is None or steps < 2 or not is_outermost:
             return None
         users = {use.operation for use in loop.index.uses}
-        found = frozenset(x.memory for x in users if isinstance(x, LoadOp | StoreOp))
-        parts = all(a in kernel.body.block.args and _is_of_parts(a.type, steps) for a in found)
-        # Arguments of a batch are accessed nowhere else than at the step's own element.
+        found = {x.memory for x in users if isinstance(x, LoadOp | StoreOp)}
+        # Arguments of a batch are accessed nowhere else than at the step's own elements.
         users |= {use.operation for a in found for use in a.uses}
-        if not found or not parts or not all(_is_at(x, loop.index) for x in users):
+        moved = {(_memory(x), _elements(x, loop.index)) for x in users}
+        arguments = {memory: n for memory, n in moved if memory is not None and n is not None}
+        if not found or len(arguments) != len(moved):
             return None
-        return Batch(loop, kernel, found, steps)
+        parts = (_is_of_parts(a.type, n * steps) for a, n in arguments.items())
+        if not all(a in kernel.body.block.args for a in found) or not all(parts):
+            return None
+        return Batch(loop, kernel, arguments, steps)
 
     def stretch(self, device: Device) -> None:
         """Raise the number of steps to the largest power of two of the same sizes."""
@@ -80,8 +85,8 @@ class Batch:
         if most < self.steps or self._sides(most, device) != sides:
             return
         self.loop.bounds = ExprsAttr([Expr(), Expr.const(most), Expr.const(1)])
-        for argument in self.arguments:
-            Rewriter.replace_value_with_new_type(argument, _of_parts(argument.type, most))
+        for argument, n in self.arguments.items():
+            Rewriter.replace_value_with_new_type(argument, _of_parts(argument.type, n * most))
         types = self.kernel.body.block.arg_types
         self.kernel.function_type = FunctionType.from_lists(types, [])
         # The grid is launched with fewer groups.
@@ -90,7 +95,7 @@ class Batch:
     def _sides(self, steps: int, device: Device) -> tuple[bool, ...]:
         """Whether arrays, each and together, exceed the sizes on which passes over nests decide."""
         types: dict[SSAValue, Attribute] = {a: a.type for a in self.kernel.body.block.args}
-        types |= {a: _of_parts(types[a], steps) for a in self.arguments}
+        types |= {a: _of_parts(types[a], n * steps) for a, n in self.arguments.items()}
         each = [_bytes(t) for t in types.values()]
         limits = device.second_cache, device.cache_sizes[-1], *WIDE
         apart = (size > limit for size in each for limit in limits)
@@ -101,30 +106,38 @@ def _bytes(t: Attribute) -> int:
     return bytes_of(t) if isinstance(t, MemRefType) and t.has_static_shape() else 0
 
 
-def _is_of_parts(t: Attribute, steps: int) -> bool:
-    """Whether a memref is dense and not empty, with so many elements along the first of several
-    axes."""
+def _is_of_parts(t: Attribute, extent: int) -> bool:
+    """Whether a memref is dense and not empty, with an extent of the first of several axes."""
     return (
         isinstance(t, MemRefType)
         and isinstance(t.layout, NoneAttr)
         and t.has_static_shape()
         and t.get_num_dims() > 1
         and 0 not in t.get_shape()
-        and t.get_shape()[0] == steps
+        and t.get_shape()[0] == extent
     )
 
 
-def _of_parts(t: Attribute, steps: int) -> MemRefType[Attribute]:
+def _of_parts(t: Attribute, extent: int) -> MemRefType[Attribute]:
     """The memref type with another extent of the first axis."""
     assert isinstance(t, MemRefType)
-    return MemRefType(t.element_type, [steps, *t.get_shape()[1:]], t.layout, t.memory_space)
+    return MemRefType(t.element_type, [extent, *t.get_shape()[1:]], t.layout, t.memory_space)
 
 
-def _is_at(op: Operation, index: SSAValue) -> bool:
-    """Whether an op uses an index for nothing but the first coordinate of its access."""
+def _memory(op: Operation) -> SSAValue | None:
+    return op.memory if isinstance(op, LoadOp | StoreOp) else None
+
+
+def _elements(op: Operation, index: SSAValue) -> int | None:
+    """The elements from one step of an index to the next, if that moves the first coordinate of an
+    access and nothing else."""
     if not isinstance(op, LoadOp | StoreOp) or [*op.indices].count(index) != 1:
-        return False
-    own = f"d{[*op.indices].index(index)}"
+        return None
+    own = Expr.var(f"d{[*op.indices].index(index)}")
     first, *others = op.access.data
+    ((name, _),) = own.terms
+    elements = first.coefficients.get(name, 0)
     tested = () if op.condition is None else expressions_of(op.condition.data)
-    return first == Expr.var(own) and not any(own in e.names for e in (*others, *tested))
+    still = (first - own * elements, *others, *tested)
+    is_alone = not any(own.names[0] in e.names for e in still)
+    return elements if elements > 0 and is_alone else None

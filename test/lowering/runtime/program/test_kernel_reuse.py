@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
 import pytest
 from described import spec
 from xdsl.context import Context
@@ -57,6 +61,24 @@ def test_one_kernel_serves_all_batches_of_which_each_group_has_a_part() -> None:
     assert kept_after(PrintedKernels(), (8, 6, 8, 13, 2), schedule) == [1, 1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("elements", [2, 3, 4])
+def test_one_kernel_serves_all_batches_of_whole_tiles(elements: int) -> None:
+    kept = PrintedKernels()
+    schedule = "C: <group.y {0}*b : {1}, group.x 4*i : 4, serial b : {0}, serial i : 4,\n" + (
+        "serial k : 32, vector j : 16>"
+    )
+    for tiles in (4, 3, 4, 7, 2):
+        types = [f"{elements * tiles}x16x32xf32", "32x16xf32"]
+        found, anew = plans(PRODUCT, types, kept, schedule.format(elements, tiles))
+        assert found == anew
+        assert kept.kernels.kept == 1
+    # The last tile has a guard.
+    types = [f"{elements * 4 - 1}x16x32xf32", "32x16xf32"]
+    found, anew = plans(PRODUCT, types, kept, schedule.format(elements, 4))
+    assert found == anew
+    assert kept.kernels.kept == 2
+
+
 @pytest.mark.parametrize(
     "schedule",
     [
@@ -90,3 +112,53 @@ def test_no_more_kernels_are_kept_than_there_is_room_for() -> None:
     for columns in (16, 32, 48, 64):
         plans(PRODUCT, ["2x16x32xf32", f"32x{columns}xf32"], kept)
     assert kept.kernels.kept == 2
+
+
+def random_program(random: Random) -> tuple[str, Callable[[int], list[str]]]:
+    """A program of statements over a batch, and the types of its inputs for a batch size."""
+    m, n, k = (random.choice((3, 8, 16, 21)) for _ in "mnk")
+    forms = (
+        "{0}[b, i, j: B, M, N] = +(A[b, i, k] * W[k, j]);",
+        "{0}[b, i, j: B, M, N] = +(A[b, i, k] * V[b, k, j]);",
+        "{0}[i, j: M, N] = +(A[b, i, k] * V[b, k, j]);",
+        "{0}[k, j: K, N] = +(A[b, i, k] * V[b, i + 1, j]), i < M - 1;",
+        "{0}[b, j: B, N] = >(V[b, k, j]);",
+        "{0}[j: N] = +(V[b, k, j]);",
+        # A neighbour of the batch, and its elements turned round.
+        "{0}[b, j: B, N] = +(V[b + 1, k, j]);",
+        "{0}[b, k, j: B, K, N] = +(V[B - 1 - b, k, j]);",
+        "{0} = exp(V) / B;",
+    )
+    chosen = random.sample(forms, 3)
+    statements = "\n".join(x.format(f"T{number}") for number, x in enumerate(chosen))
+    results = ", ".join(f"T{number}" for number in range(len(chosen)))
+    text = f"function (A[B, M, K], W[K, N], V[B, K, N]) -> ({results}) {{\n{statements}\n}}"
+    if any("V[b, i + 1" in x for x in chosen):
+        m = min(m, k)
+    return text, lambda b: [f"{b}x{m}x{k}xf32", f"{k}x{n}xf32", f"{b}x{k}x{n}xf32"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kernels_of_random_programs_are_those_of_lowering_anew(seed: int) -> None:
+    random = Random(seed)
+    text, types = random_program(random)
+    kept = PrintedKernels()
+    kind = random.choice(("CPU", "GPU"))
+    for batch in (8, 6, 16, 7, 1, 0, 1 << 16):
+        found, anew = plans(text, types(batch), kept, kind=kind)
+        assert found == anew, batch
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.filterwarnings("ignore::tiledialect.TileWarning")
+def test_other_batches_of_random_programs_give_the_results_of_the_semantics(seed: int) -> None:
+    text, types = random_program(Random(100 + seed))
+    function = td.compile(text)
+    generator = np.random.default_rng(seed)
+    for batch in (8, 6, 16, 7, 1, 0):
+        shapes = [tuple(map(int, t.split("x")[:-1])) for t in types(batch)]
+        arrays = [generator.standard_normal(shape, np.float32) for shape in shapes]
+        found, expected = function(*arrays), function.reference(*arrays)
+        for a, b in zip(found, expected, strict=True):
+            # Sums of at most 21 * 21 products in another order.
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
