@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from itertools import product
 from operator import add, mul
@@ -9,17 +10,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from generators import Contraction, contraction_module, contractions
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tiledialect.api.reference import run_function
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.combinations import COMPARED, compared_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
 from tiledialect.index import sets
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.interpreters import contraction, matrix_product
+from tiledialect.interpreters import points as split
 
 Array = npt.NDArray[Any]
 Point = dict[str, int]
@@ -33,8 +38,8 @@ def inside(constraint: Constraint, point: Point) -> bool:
 def every_point(made: Contraction) -> list[Point]:
     space = made.space()
     box = [range(r.lower - 1, r.upper + 1) for r in sets.ranges(space).values()]
-    points = (dict(zip(space.variables, values, strict=True)) for values in product(*box))
-    return [p for p in points if all(inside(c, p) for c in space.all_constraints())]
+    tried = (dict(zip(space.variables, values, strict=True)) for values in product(*box))
+    return [p for p in tried if all(inside(c, p) for c in space.all_constraints())]
 
 
 def element(access: tuple[IndexExpr, ...], point: Point) -> tuple[int, ...]:
@@ -63,11 +68,15 @@ def combine(op: ContractionOp, values: list[Any]) -> Any:
     return wrapped(reduce(mul, values[right + 1 :]), kind) if equal else 0
 
 
-AGGREGATE = {
+def unless_nan(choose: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+    return lambda values: next((v for v in values if v != v), None) or choose(values)
+
+
+AGGREGATE: dict[Aggregation, Callable[[list[Any]], Any]] = {
     Aggregation.add: sum,
     Aggregation.mul: lambda values: reduce(mul, values),
-    Aggregation.max: max,
-    Aggregation.min: min,
+    Aggregation.max: unless_nan(max),
+    Aggregation.min: unless_nan(min),
     Aggregation.assign: lambda values: values[0],
 }
 
@@ -93,10 +102,19 @@ def by_definition(
     return result
 
 
-@settings(max_examples=150, deadline=None)
-@given(contractions(general=True))
-def test_contractions_mean_what_is_defined(made: Contraction):
+def with_extremes(array: Array, seed: int) -> Array:
+    """Some of the reals infinite or NaN."""
+    if kind_of(array.dtype) != "f":
+        return array
+    random = np.random.default_rng(seed)
+    extremes = random.choice([np.inf, -np.inf, np.nan], array.shape)
+    return np.where(random.random(array.shape) < 0.1, extremes, array).astype(array.dtype)
+
+
+def assert_as_defined(made: Contraction, seed: int | None = None) -> None:
     module, arrays = contraction_module([made])
+    if seed is not None:
+        arrays = [with_extremes(array, seed + number) for number, array in enumerate(arrays)]
     module.verify()
     (op,) = (op for op in module.walk() if isinstance(op, ContractionOp))
     dtype = NUMPY_TYPES[tensor_type(op.result).element_type]
@@ -104,4 +122,28 @@ def test_contractions_mean_what_is_defined(made: Contraction):
     with np.errstate(all="ignore"):
         expected = by_definition(made, op, arrays, dtype)
     assert result.dtype == dtype
-    assert np.array_equal(result, expected), f"{module}\n{result}\n{expected}"
+    equal = np.array_equal(
+        *(a.astype(np.float64) if kind_of(a.dtype) == "f" else a for a in (result, expected)),
+        equal_nan=kind_of(dtype) == "f",
+    )
+    assert equal, f"{module}\n{result}\n{expected}"
+
+
+@settings(max_examples=150, deadline=None)
+@given(contractions(general=True))
+def test_contractions_mean_what_is_defined(made: Contraction):
+    assert_as_defined(made)
+
+
+@settings(max_examples=150, deadline=None)
+@given(contractions(general=True), st.integers(1, 20), st.booleans(), st.integers(0, 99))
+def test_so_do_blocks_of_them_with_infinite_numbers(
+    made: Contraction, most: int, with_matrices: bool, seed: int
+):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(split, "AXIS_POINTS", most)
+        patch.setattr(split, "MOST_PRODUCTS", most)
+        patch.setattr(contraction, "POINTS_AT_ONCE", most)
+        patch.setattr(contraction, "MATRIX_ELEMENTS", most)
+        patch.setattr(matrix_product, "SHORT", 0 if with_matrices else 1 << 30)
+        assert_as_defined(made, seed)

@@ -19,7 +19,7 @@ from tiledialect.api.reference import run_function
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
-from tiledialect.interpreters import contraction
+from tiledialect.interpreters import contraction, points
 
 Array = npt.NDArray[Any]
 
@@ -174,11 +174,34 @@ def test_nan_wins():
         assert np.isnan(run(f"tile.contraction {aggregation}(%0[i]) -> []", "f32", values))
 
 
-def test_points_in_many_chunks_are_the_points(monkeypatch: pytest.MonkeyPatch):
+def test_points_in_many_blocks_are_the_points(monkeypatch: pytest.MonkeyPatch):
     a, b = np.arange(15.0).reshape(3, 5), np.arange(20.0).reshape(5, 4)
-    monkeypatch.setattr(contraction, "POINTS_AT_ONCE", 3)
+    monkeypatch.setattr(contraction, "MATRIX_ELEMENTS", 3)
     product = run("tile.contraction add(%0[i, k] mul %1[k, j]) -> [i, j]", "3x4xf64", a, b)
     assert np.array_equal(product, a @ b)
+    monkeypatch.setattr(contraction, "POINTS_AT_ONCE", 3)
+    monkeypatch.setattr(points, "AXIS_POINTS", 3)
+    monkeypatch.setattr(points, "MOST_PRODUCTS", 1)
+    totals = run("tile.contraction add(%0[i - j, k]) -> [i] where 0 <= j < 3", "3xf64", a)
+    assert np.array_equal(totals, a.cumsum(axis=0).sum(axis=1))
+
+
+@pytest.mark.parametrize("name", ["int8", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_products_of_integer_matrices_wrap(name: str):
+    limits, random = np.iinfo(name), np.random.default_rng(0)
+    for low, high in ((limits.min, limits.max), (0, 20)):
+        a, b = (random.integers(low, high, s, name, True) for s in ((5, 40), (40, 3)))
+        t = ELEMENT_TYPES[np.dtype(name)]
+        product = run("tile.contraction add(%0[i, k] mul %1[k, j]) -> [i, j]", f"5x3x{t}", a, b)
+        assert np.array_equal(product, a @ b)
+
+
+def test_infinite_times_zero():
+    a, b = np.zeros((2, 40)), np.ones((40, 2))
+    b[3, 0], b[4, 1] = np.inf, np.nan
+    product = run("tile.contraction add(%0[i + 1, k] mul %1[k, j]) -> [i, j]", "2x2xf64", a, b)
+    # Nothing lands on the last row, so that nothing is NaN there.
+    assert np.isnan(product[0]).all() and not product[1].any()
 
 
 def test_two_values_for_one_element():

@@ -247,16 +247,30 @@ def is_full(component: Component) -> bool:
 
 def points(component: Component) -> npt.NDArray[Any]:
     """All points, one per row, in lexicographic order."""
-    box = bounding_box(component)
-    largest = max((_magnitude(row, box) for row in component.rows), default=0)
-    dtype = np.int64 if largest < 2**62 else np.dtype(object)
-    found = np.zeros((1, 0), dtype)
-    for variable, (lower, upper) in enumerate(box):
-        values = np.arange(upper - lower).astype(dtype) + lower
+    columns = box_values(component)
+    found = np.zeros((1, 0), columns[0].dtype if columns else np.int64)
+    for variable, values in enumerate(columns):
         column = np.tile(values, len(found))[:, None]
         found = np.hstack([np.repeat(found, len(values), axis=0), column])
         found = found[_mask(component, found, variable)]
     return found[:0] if is_empty(component) else found
+
+
+def box_values(component: Component) -> list[npt.NDArray[Any]]:
+    """Values of each variable in the bounding box.
+
+    The type is ``int64``, or ``object`` (Python's integers) where a row's value could overflow.
+    """
+    box = bounding_box(component)
+    largest = max((_magnitude(row, box) for row in component.rows), default=0)
+    dtype = np.int64 if largest < 2**62 else np.dtype(object)
+    return [np.arange(upper - lower).astype(dtype) + lower for lower, upper in box]
+
+
+def is_box(component: Component) -> bool:
+    """Whether all of the bounding box are points; it may be false where a row has a divisor."""
+    box = bounding_box(component)
+    return all(_holds_by_interval(row, test, box) for row in component.rows for test in Test)
 
 
 def _magnitude(row: ConstraintRow, box: Box) -> int:

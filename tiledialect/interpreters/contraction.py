@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import reduce
 from math import prod
 from typing import Any
@@ -22,12 +21,10 @@ from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
-from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.interpreters import matrix_product
+from tiledialect.interpreters.points import Block, blocks, positions, products, touched
 
 Array = npt.NDArray[Any]
-
-POINTS_AT_ONCE = 1 << 21
-"""Number of points held in memory at a time, about."""
 
 
 def _combine(op: ContractionOp, arrays: Sequence[Array]) -> Array:
@@ -45,6 +42,22 @@ def _combine(op: ContractionOp, arrays: Sequence[Array]) -> Array:
         return equal
     value = reduce(np.multiply, arrays[compared:])
     return np.where(equal, value, value.dtype.type(0))
+
+
+POINTS_AT_ONCE = 1 << 17
+"""Bound on the points of a block: its arrays stay in a processor's cache."""
+
+MATRIX_ELEMENTS = 1 << 22
+"""Bound on the elements of a matrix of a block."""
+
+
+REDUCE: dict[Aggregation, np.ufunc] = {
+    Aggregation.add: np.add,
+    Aggregation.mul: np.multiply,
+    Aggregation.max: np.maximum,
+    Aggregation.min: np.minimum,
+}
+"""Brings values together that land on one element; with `assign`, two do not."""
 
 
 def _assign(total: Array, where: Array, values: Array) -> None:
@@ -72,20 +85,56 @@ def contract(op: ContractionOp, inputs: Sequence[Array], space: IndexSpace, defa
     element_type = tensor_type(op.result).element_type
     dtype = _working_type(element_type)
     arrays = _promoted(op, inputs)
+    flat = [array.ravel() for array in arrays]
     total = np.full(prod(space.output_shape), neutral(op.aggregation.data, element_type), dtype)
     written = np.zeros(total.shape, np.bool_)
-    for points in chunks(space):
-        elements = [
-            array.ravel()[_positions(points, space, access, array.shape)]
-            for array, access in zip(arrays, space.inputs, strict=True)
-        ]
-        values = _combine(op, elements)
-        where = _positions(points, space, space.output, space.output_shape)
-        AGGREGATE[op.aggregation.data](total, where, values.astype(dtype))
-        written[where] = True
+    is_product = matrix_product.is_product(op, arrays)
+    for points in products(space):
+        lengths = [len(axis.values) for axis in points]
+        output, *operands = touched(points, space)
+        shapes = [output.shape, *(operand.shape for operand in operands)]
+        by_matrices = is_product and matrix_product.is_long(lengths, shapes)
+        for block in _blocks(lengths, shapes, by_matrices):
+            where = positions(output, block)
+            places = (positions(operand, block) for operand in operands)
+            elements = [a.take(p) for a, p in zip(flat, places, strict=True)]
+            sizes = [rows.stop - rows.start for rows in block]
+            if by_matrices:
+                values = matrix_product.multiply(elements, where.shape, sizes)
+            else:
+                values = _reduced(op, _combine(op, elements).astype(dtype), where.shape, sizes)
+            values = np.broadcast_to(values, where.shape).ravel()
+            AGGREGATE[op.aggregation.data](total, where.ravel(), values)
+            written[where] = True
     unwritten = np.zeros((), dtype) if default is None else convert(default, element_type).ravel()
     result = np.where(written, total, unwritten).reshape(space.output_shape)
     return convert(result, element_type)
+
+
+def _blocks(
+    lengths: Sequence[int], shapes: Sequence[Sequence[int]], by_matrices: bool
+) -> Iterator[Block]:
+    """The points in blocks whose arrays are small."""
+    if not by_matrices:
+        return blocks([lengths], POINTS_AT_ONCE)
+    kept, *factors = shapes
+    # A factor is repeated along the dimensions that are summed.
+    summed = [n if k == 1 else 1 for n, k in zip(lengths, kept, strict=True)]
+    matrices = [[max(n, s) for n, s in zip(f, summed, strict=True)] for f in factors]
+    return blocks([kept, *matrices], MATRIX_ELEMENTS)
+
+
+def _reduced(
+    op: ContractionOp, values: Array, kept: Sequence[int], lengths: Sequence[int]
+) -> Array:
+    """Values at points, aggregated along the dimensions where ``kept`` is 1."""
+    axes = tuple(d for d, (n, k) in enumerate(zip(lengths, kept, strict=True)) if n != k)
+    if axes:
+        every = [n if d in axes else values.shape[d] for d, n in enumerate(lengths)]
+        values = REDUCE[op.aggregation.data].reduce(
+            np.broadcast_to(values, every), axis=axes, dtype=values.dtype, keepdims=True
+        )
+    return values
 
 
 def _check(op: ContractionOp, space: IndexSpace) -> None:
@@ -121,37 +170,3 @@ def _promoted(op: ContractionOp, inputs: Sequence[Array]) -> list[Array]:
     return [
         convert(array, t).astype(_working_type(t)) for array, t in zip(inputs, types, strict=True)
     ]
-
-
-def _positions(
-    points: Array, space: IndexSpace, access: Sequence[IndexExpr], shape: Sequence[int]
-) -> Array:
-    """For each point, the position in row-major order of the element that it touches."""
-    position = np.zeros(len(points), np.int64)
-    for expr, size in zip(access, shape, strict=True):
-        position = position * size + _evaluate(expr, points, space.variables)
-    return position
-
-
-def _evaluate(expr: IndexExpr, points: Array, names: Sequence[str]) -> Array:
-    """The value of ``expr``, which is an integer, at each point."""
-    divisor = expr.denominator
-    value = np.full(len(points), int(expr.constant * divisor), points.dtype)
-    for name in expr.names:
-        value = value + int(expr.coefficient(name) * divisor) * points[:, names.index(name)]
-    return (value // divisor).astype(np.int64)
-
-
-def chunks(space: IndexSpace) -> Iterator[Array]:
-    """All points of ``space``, some at a time."""
-    box = sets.ranges(space)
-    widest = max(box, key=lambda name: box[name].extent, default=None)
-    volume = prod(r.extent for r in box.values())
-    if widest is None or volume <= POINTS_AT_ONCE or box[widest].extent == 1:
-        yield sets.points(space)
-        return
-    lower, upper = box[widest].lower, box[widest].upper
-    middle = (lower + upper) // 2
-    for start, stop in ((lower, middle), (middle, upper)):
-        part = Constraint(IndexExpr.of(widest) - start, IndexExpr.of(stop - start))
-        yield from chunks(replace(space, constraints=(*space.constraints, part)))
