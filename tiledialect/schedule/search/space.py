@@ -1,0 +1,311 @@
+"""The space of a kernel's schedules: roles of loop levels, their sizes and order, and stages.
+
+Each index is cut into levels from the innermost one on, each with a role and a number of steps; the
+last one takes the rest. The levels of a role have an order. Each operand may have a tile in local
+memory and one in registers. `decisions_of` is the inverse: the decisions that make a schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+from math import prod
+
+from tiledialect.lazy import lazy
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.loops import (
+    PARALLEL,
+    LoopLevel,
+    Role,
+    Schedule,
+    ScheduleError,
+    Stage,
+    check,
+)
+from tiledialect.schedule.search.choice import exceeded, in_sub_groups, modelled
+from tiledialect.schedule.search.decisions import Chooser, DeadEnd, Decisions, Option
+
+MOST_LEVELS = 6
+"""Most levels of an index."""
+MOST_STEPS_OF_BODY = 1 << 10
+"""Most steps of unrolled levels together: beyond that, compilers take minutes."""
+COMMON_SIZES = 16
+"""Steps up to which every number is an option; beyond, there are divisors, powers and quotients."""
+VECTORS = (2, 4, 8, 16)
+"""Lanes of OpenCL's vectors; of 3 there are some in no loop."""
+PARALLEL_ROLES = tuple(f"{role}.{axis}" for role in PARALLEL for axis in "xyz")
+ROLES = ("vector", "unroll", *PARALLEL_ROLES[3:], "serial", *PARALLEL_ROLES[:3])
+"""Roles of levels with their axes, from the innermost to the outermost."""
+PLACES = ("none", "local", "private", "local private")
+"""Memories in which an operand may have tiles."""
+PADS = (0, 1, 2, 4, 8, 16)
+ROTATIONS = (0, 4, 8, 16, 32)
+MOST_AXES = 4
+"""Axes of an operand up to which all their orders are options."""
+
+
+def sizes(rest: int, most: int) -> list[int]:
+    """Numbers of steps of a level, from 2 to a limit, of an index that has ``rest`` values left.
+
+    Small numbers, and those that leave no tail, share the rest evenly, or are powers of two.
+    """
+    top = 1 << (rest - 1).bit_length()
+    found = {*range(2, COMMON_SIZES + 1), rest, top}
+    found |= {1 << k for k in range(1, rest.bit_length())}
+    found |= {3 << k for k in range(1, rest.bit_length())}
+    found |= {ceil_div(rest, k) for k in range(1, min(rest, 128))}
+    found |= {n * k for k in range(1, 65) if rest % k == 0 for n in (rest // k,)}
+    return sorted(n for n in found if 2 <= n <= min(most, max(top, 2)))
+
+
+@dataclass
+class _Builder:
+    """Levels and stages of one schedule while its decisions are made."""
+
+    facts: Facts
+    device: Device
+    chooser: Chooser
+    levels: dict[str, list[LoopLevel]] = field(default_factory=dict[str, list[LoopLevel]])
+    """Levels of each index, innermost first."""
+
+    def schedule(self) -> Schedule:
+        """Schedule of the decisions; raises a ``DeadEnd`` if the kernel or device cannot run it."""
+        for index in self._indices():
+            self.levels[index] = self._cut(index)
+        levels = self._ordered()
+        stages = tuple(s for n in self._staged for s in self._stages(n, levels))
+        found = Schedule(levels, stages, one_pass=self._one_pass(stages))
+        found = in_sub_groups(self.facts, found, self.device)
+        try:
+            ranks = [0] * (max((s.operand for s in stages), default=0) + 1)
+            for number, rank in self._ranks.items():
+                ranks[number:number + 1] = [rank] if number < len(ranks) else []
+            check(self.facts.indices, found, ranks)
+        except ScheduleError as error:
+            raise DeadEnd(str(error)) from None
+        if reason := exceeded(modelled(self.facts, found, self.device)):
+            raise DeadEnd(reason)
+        return found
+
+    def _indices(self) -> list[str]:
+        """Indices with a choice, the one that runs along the output's memory first."""
+        strides = self.facts.outputs[0].strides if self.facts.outputs else {}
+        moving = [n for n, extent in self.facts.extents.items() if extent > 1]
+        return sorted(moving, key=lambda n: (strides.get(n, 0) == 0, strides.get(n, 0)))
+
+    # -- levels ------------------------------------------------------------------------------
+
+    def _cut(self, index: str) -> list[LoopLevel]:
+        found: list[LoopLevel] = []
+        stride, rest = 1, self.facts.extents[index]
+        while rest > 1:
+            roles = self._roles(index, found)
+            number = len(found)
+            role, _, axis = str(
+                self.chooser.choose(f"{index} {number}", roles, ROLES)
+            ).partition(".")
+            most = self._most(Role(role))
+            options = sizes(rest, most)
+            if role == Role.VECTOR:
+                options = [n for n in options if n in VECTORS]
+            if number + 1 == MOST_LEVELS:
+                options = [rest] if rest <= most else []
+            steps = self.chooser.choose(f"{index} {number} steps", options)
+            assert isinstance(steps, int)
+            found.append(LoopLevel(index, stride, steps, Role(role), axis))
+            self.levels[index] = found
+            stride, rest = stride * steps, ceil_div(rest, steps)
+        return found
+
+    def _roles(self, index: str, inner: Sequence[LoopLevel]) -> list[Option]:
+        """Roles that the next level of an index may have."""
+        is_output = index in self.facts.output_indices
+        last = len(inner) + 1 == MOST_LEVELS
+        if inner and inner[-1].role is Role.GROUP:
+            return [f"group.{axis}" for axis in "xyz"]
+        found: list[Option] = []
+        for text in ROLES:
+            role = Role(text.partition(".")[0])
+            if role is Role.VECTOR and (inner or self._has_vector()):
+                continue
+            if (role is Role.GROUP and not is_output) or self._most(role) < 2:
+                continue
+            if last and role is not (Role.GROUP if is_output else Role.SERIAL):
+                continue
+            found.append(text)
+        return found
+
+    def _has_vector(self) -> bool:
+        return any(x.role is Role.VECTOR for own in self.levels.values() for x in own)
+
+    def _steps(self, *roles: Role) -> int:
+        return prod(x.extent for own in self.levels.values() for x in own if x.role in roles)
+
+    def _most(self, role: Role) -> int:
+        """Most steps that a further level of a role may have."""
+        if role is Role.LOCAL:
+            return self.device.max_work_group_size // self._steps(Role.LOCAL)
+        if role is Role.VECTOR:
+            return max(VECTORS)
+        if role is Role.UNROLL:
+            return MOST_STEPS_OF_BODY // self._steps(Role.UNROLL)
+        return 1 << 31
+
+    def _ordered(self) -> tuple[LoopLevel, ...]:
+        """All levels: groups, items, loops, and the vector, each in an order of their own."""
+        found: list[LoopLevel] = []
+        for name, roles in ORDERED.items():
+            own = {
+                index: [x for x in reversed(levels) if x.role in roles]
+                for index, levels in self.levels.items()
+            }
+            found += self._merged(name, own)
+        return tuple(found)
+
+    def _merged(self, name: str, own: Mapping[str, list[LoopLevel]]) -> Iterable[LoopLevel]:
+        left = {index: list(levels) for index, levels in own.items() if levels}
+        number = 0
+        while left:
+            names = [*left]
+            if len(names) > 1:
+                names = [str(self.chooser.choose(f"{name} {number}", names, [*own]))]
+            yield left[names[0]].pop(0)
+            left = {index: levels for index, levels in left.items() if levels}
+            number += 1
+
+    # -- stages ------------------------------------------------------------------------------
+
+    @lazy
+    def _ranks(self) -> Mapping[int, int]:
+        return {t.number: len(t.shape) for t in self.facts.inputs}
+
+    @lazy
+    def _staged(self) -> tuple[int, ...]:
+        """Numbers of the values that may have tiles."""
+        names = {t.number for t in self.facts.inputs if t.names}
+        return tuple(sorted({*names, *self.facts.kept}))
+
+    def _stages(self, number: int, levels: Sequence[LoopLevel]) -> Iterable[Stage]:
+        places: Sequence[Option] = PLACES
+        if self.facts.is_rows or not self._may_be_local(number):
+            places = [p for p in PLACES if "local" not in p]
+        wanted = str(self.chooser.choose(f"stage {number}", places, PLACES)).split()
+        inside = [x for x in levels if x.role not in PARALLEL]
+        for place in wanted if wanted != ["none"] else ():
+            yield self._stage(number, inside, local=place == "local")
+
+    def _may_be_local(self, number: int) -> bool:
+        return self.device.local_mem_size > 0 and number in self._ranks
+
+    def _stage(self, number: int, inside: Sequence[LoopLevel], *, local: bool) -> Stage:
+        name = f"stage {number} {'local' if local else 'private'}"
+        place = self.chooser.choose(f"{name} at", [*range(len(inside) + 1)])
+        assert isinstance(place, int)
+        level = inside[place - 1] if place else None
+        vector = self.chooser.choose(f"{name} vector", [1, *VECTORS])
+        assert isinstance(vector, int)
+        stage = Stage(
+            number, local, (level.index, level.stride) if level is not None else None, vector=vector
+        )
+        return self._tile(name, stage) if local else stage
+
+    def _tile(self, name: str, stage: Stage) -> Stage:
+        """The stage with the options of local memory."""
+        ways = ["1", *(("2",) if stage.at is not None else ())]
+        if stage.at is not None and self.device.compute_capability:
+            ways += ["2 async", "3 async", "4 async"]
+        copies, _, alone = str(self.chooser.choose(f"{name} copies", ways, WAYS)).partition(" ")
+        rank = self._ranks[stage.operand]
+        orders = _orders(rank) if rank <= MOST_AXES else [""]
+        order = str(self.chooser.choose(f"{name} order {rank}", orders))
+        pad = self.chooser.choose(f"{name} pad", PADS)
+        rotate = self.chooser.choose(f"{name} rotate", ROTATIONS if pad == 0 else (0,))
+        assert isinstance(pad, int) and isinstance(rotate, int)
+        return replace(
+            stage,
+            copies=int(copies),
+            asynchronous=bool(alone),
+            order=tuple(map(int, order.split())),
+            pad=pad,
+            rotate=rotate,
+        )
+
+    def _one_pass(self, stages: Sequence[Stage]) -> bool:
+        if not self.facts.guessed or stages:
+            return False
+        return self.chooser.choose("one pass", ["no", "yes"]) == "yes"
+
+
+ORDERED: Mapping[str, tuple[Role, ...]] = {
+    "order of groups": (Role.GROUP,),
+    "order of items": (Role.LOCAL,),
+    "order of loops": (Role.SERIAL, Role.UNROLL),
+    "order of lanes": (Role.VECTOR,),
+}
+"""Roles whose levels have an order together, from the outermost on."""
+WAYS = ("1", "2", "2 async", "3 async", "4 async")
+"""Numbers of buffers of a tile, and whether these are filled asynchronously."""
+
+
+def _orders(rank: int) -> list[str]:
+    """Orders of axes as text; the operand's own is empty."""
+    own = tuple(range(rank))
+    return ["", *(" ".join(map(str, p)) for p in permutations(own) if p != own)]
+
+
+def schedule_of(facts: Facts, device: Device, chooser: Chooser) -> Schedule:
+    """A legal schedule of a kernel that fits a device, made of decisions.
+
+    Raises:
+        DeadEnd: the decisions leave no option, or lead to a schedule that needs more than there is.
+    """
+    return _Builder(facts, device, chooser).schedule()
+
+
+def decisions_of(facts: Facts, schedule: Schedule) -> Decisions:
+    """The decisions that make a schedule, or the one nearest to it in the space."""
+    found: dict[str, Option] = {}
+    levels = [x for x in schedule.levels if x.extent > 1]
+    for index in facts.extents:
+        own = sorted((x for x in levels if x.index == index), key=lambda x: x.stride)
+        for number, level in enumerate(own):
+            role = f"{level.role}.{level.axis}" if level.axis else str(level.role)
+            found[f"{index} {number}"] = role
+            found[f"{index} {number} steps"] = level.extent
+    for name, roles in ORDERED.items():
+        for number, level in enumerate(x for x in levels if x.role in roles):
+            found[f"{name} {number}"] = level.index
+    for operand in {t.number for t in facts.inputs} | {s.operand for s in schedule.stages}:
+        found |= _decisions_of_stages(facts, schedule, operand)
+    found["one pass"] = "yes" if schedule.one_pass else "no"
+    return found
+
+
+def _decisions_of_stages(facts: Facts, schedule: Schedule, operand: int) -> Decisions:
+    own = {s.local: s for s in schedule.stages if s.operand == operand}
+    words = [word for local, word in ((True, "local"), (False, "private")) if local in own]
+    found: dict[str, Option] = {f"stage {operand}": " ".join(words) or "none"}
+    rank = next((len(t.shape) for t in facts.inputs if t.number == operand), 0)
+    for local, stage in own.items():
+        name = f"stage {operand} {'local' if local else 'private'}"
+        found[f"{name} at"] = _place(schedule, stage)
+        found[f"{name} vector"] = stage.vector
+        found[f"{name} copies"] = f"{stage.copies}{' async' if stage.asynchronous else ''}"
+        found[f"{name} order {rank}"] = " ".join(map(str, stage.order))
+        found[f"{name} pad"] = stage.pad
+        found[f"{name} rotate"] = stage.rotate
+    return found
+
+
+def _place(schedule: Schedule, stage: Stage) -> int:
+    """Number of loops inside a work-item that a stage is in, without those of a single step."""
+    place = 0
+    for level in schedule.levels:
+        if level.role not in PARALLEL and level.extent > 1:
+            place += 1
+        if stage.at == (level.index, level.stride):
+            return place
+    return 0
