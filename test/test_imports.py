@@ -18,7 +18,13 @@ FOLDERS = {
 }
 """Packages by folder, as in `pyproject.toml`."""
 
-STOREYS = ("tiledialect.passes", "tiledialect.lowering", "tiledialect.api", "tiledialect.tools")
+STOREYS = (
+    "tiledialect.passes",
+    "tiledialect.lowering",
+    "tiledialect.explore",
+    "tiledialect.api",
+    "tiledialect.tools",
+)
 """Packages from the bottom to the top, above the rest of `tiledialect`."""
 
 FRONT_DOORS = ("tiledialect", "tiledialect.lift")

@@ -14,13 +14,23 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tiledialect.api.exploring import explore
     from tiledialect.api.front_door import compile
     from tiledialect.api.function import Function
     from tiledialect.errors import TileError, TileWarning
     from tiledialect.lowering.runtime.device.device import Device
     from tiledialect.lowering.runtime.device.devices import devices, queue
 
-__all__ = ["Device", "Function", "TileError", "TileWarning", "compile", "devices", "queue"]
+__all__ = [
+    "Device",
+    "Function",
+    "TileError",
+    "TileWarning",
+    "compile",
+    "devices",
+    "explore",
+    "queue",
+]
 
 __version__ = "0.1.0"
 
@@ -33,6 +43,7 @@ if (Path(__file__).parents[1] / "pyproject.toml").is_file():
 
 _HOMES = {
     "compile": "tiledialect.api.front_door",
+    "explore": "tiledialect.api.exploring",
     "Function": "tiledialect.api.function",
     "TileError": "tiledialect.errors",
     "TileWarning": "tiledialect.errors",

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import tiledialect as td
 from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.errors import TileError
+from tiledialect.interpreters.agreement import TOLERANCES, disagreement, distance
 from tiledialect.tools.array_files import (
     SPECS,
     STANDARD_INPUT,
@@ -31,9 +32,6 @@ examples:
   tile-run product.tile --input A=a.npy --input 'B=random(9,4)' --output C=c.npy
   tile-run edges.tile --input I=photo.jpg --input L=l.npy --input K=k.npy --output E=edges.png
 """
-
-TOLERANCES = {"bfloat16": 5e-2, "float16": 1e-2, "float32": 1e-4, "float64": 1e-10}
-"""Tolerances of --check for reals, as shares of the largest value of the output."""
 
 SHOWN = 64
 """The elements up to which a summary shows an output in full."""
@@ -206,25 +204,13 @@ def check(actual: Mapping[str, Array], expected: Mapping[str, Array]) -> bool:
 
 
 def _agrees(name: str, actual: Array, expected: Array) -> bool:
-    if actual.shape != expected.shape or actual.dtype != expected.dtype:
-        print(f"check {name}: {actual.dtype}{actual.shape} is no {expected.dtype}{expected.shape}")
-        return False
-    if actual.dtype.name not in TOLERANCES:
-        wrong = int((actual != expected).sum())
-        print(f"check {name}: {f'{wrong} elements differ' if wrong else 'equal'}")
-        return wrong == 0
-    a, e = actual.astype(np.float64), expected.astype(np.float64)
-    # Infinities and NaNs must be in the same places.
-    same = (a == e) | (np.isnan(a) & np.isnan(e))
-    a, e = np.where(same, 0, a), np.where(same, 0, e)
-    finite = np.abs(expected[np.isfinite(expected)].astype(np.float64))
-    scale = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
-    off = float(np.max(np.abs(a - e), initial=0)) / scale
-    allowed = TOLERANCES[actual.dtype.name]
-    good = off <= allowed
-    verdict = "agrees" if good else "DIFFERS"
-    print(f"check {name}: {verdict}, off by {off:.1e} of the largest value ({allowed:.0e} allowed)")
-    return good
+    problem, allowed = disagreement(actual, expected), TOLERANCES.get(actual.dtype.name)
+    if allowed is None or actual.shape != expected.shape or actual.dtype != expected.dtype:
+        print(f"check {name}: {problem or 'equal'}")
+        return not problem
+    off = f"off by {distance(actual, expected):.1e} of the largest value ({allowed:.0e} allowed)"
+    print(f"check {name}: {'DIFFERS' if problem else 'agrees'}, {off}")
+    return not problem
 
 
 def fusion_options(text: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from tiledialect.dialects.discardable import PRECISION
 from tiledialect.errors import TileError
 
 if TYPE_CHECKING:
+    from tiledialect.explore.kept import Found
     from tiledialect.lowering.runtime.device.device import Device
 
 
@@ -25,7 +26,8 @@ def compile(
     *,
     device: Device | str | int | None = None,
     name: str | None = None,
-    tune: int = 0,
+    tune: int | str = 0,
+    explored: str | Path | None = None,
     precision: str | None = None,
     constants: Mapping[str, int | float] | None = None,
 ) -> Function:
@@ -39,7 +41,10 @@ def compile(
             when something is first compiled for it; docs/runtime.md says more.
         name: which function, if there are several; or a name for a Tile function that has none.
         tune: number of schedules of each kernel to measure, at the first call with new shapes,
-            on its inputs; the fastest are kept on disk. docs/schedule-choice.md says more.
+            on its inputs; the fastest are kept on disk. ``"kept"`` takes what ``explore`` has kept
+            for the shapes of a call. docs/schedule-choice.md says more.
+        explored: a file that a result of ``explore`` has saved; calls with its shapes, on the same
+            kind of device, are computed so.
         precision: ``tf32`` lets matrix products of f32 run on tensor cores, where the device has
             them, with factors of 10 bits; ``f32`` does not; ``exact`` has sums computed as they are
             written, too, not with fewer products, every statement of f16 or bf16 rounded, and
@@ -62,7 +67,11 @@ def compile(
         if is_lowered(chosen):
             from tiledialect.lowering.host.given_kernels import return_stored
 
-            for option, is_given in (("tune", tune), ("precision", precision)):
+            for option, is_given in (
+                ("tune", tune),
+                ("explored", explored),
+                ("precision", precision),
+            ):
                 if is_given:
                     raise needs_tensors(chosen.sym_name.data, option)
             return_stored(loaded.module, chosen.sym_name.data)
@@ -70,7 +79,15 @@ def compile(
             check_tensors(chosen)
         if precision is not None:
             _set_precision(loaded.module, precision)
-        return Function(loaded, chosen.sym_name.data, device, choices=Choices(tune=tune))
+        choices = Choices(tune=tune, found=() if explored is None else _found(explored))
+        return Function(loaded, chosen.sym_name.data, device, choices=choices)
+
+
+def _found(path: str | Path) -> tuple[Found, ...]:
+    """Implementations in a file of an exploration."""
+    from tiledialect.explore import kept
+
+    return kept.load(Path(path))
 
 
 def _set_precision(module: ModuleOp, precision: str) -> None:

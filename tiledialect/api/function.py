@@ -20,7 +20,7 @@ from tiledialect.api.error_boundary import for_user, front_door
 from tiledialect.api.inputs import READY_SHAPES, Inputs, Types, types_of, without_missing
 from tiledialect.api.loading import Source
 from tiledialect.api.named_results import pack, result_type
-from tiledialect.api.options import Choices
+from tiledialect.api.options import KEPT, Choices
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir, print_module, read_text
 from tiledialect.lru_cache import LruCache
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from tiledialect.api.pickling import Saved
+    from tiledialect.explore.kept import Found
+    from tiledialect.explore.subject import Subject
     from tiledialect.lowering.lift_to_nest.view_drawing import Views
     from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
     from tiledialect.lowering.runtime.call.launch import Profile
@@ -353,7 +355,8 @@ class Function:
         text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
         choices = self._choices
         given = self._gradients, choices.schedules, choices.fusion
-        return Program(self._source.module, self._base_name, text, *given)
+        program = Program(self._source.module, self._base_name, text, *given)
+        return choices.implementation.applied(program) if choices.implementation else program
 
     def _specialize(self, types: Types, device: Device) -> Specialization:
         from tiledialect.lowering.runtime.program.specialization import Specialization
@@ -417,8 +420,47 @@ class Function:
         """
         return self._tuned_for(self._host_arrays(args, named), self.device)
 
+    def with_found(self, found: Sequence[Found]) -> Function:
+        """Copy that is computed by implementations of an exploration, for their shapes and device.
+
+        Calls with other shapes, or on other devices, are compiled as without them.
+        """
+        return self._with(self._gradients, replace(self._choices, found=tuple(found)))
+
+    def on_device(self, device: Device | str | int) -> Function:
+        """Copy for another device."""
+        return Function(self._source, self._base_name, device, self._gradients, self._choices)
+
+    def subject(self, args: Sequence[Any], named: Mapping[str, Any]) -> Subject:
+        """Inputs, and results of the reference semantics, for an exploration."""
+        from tiledialect.api.reference import run_reference
+        from tiledialect.explore.subject import Subject
+
+        self._check_tensors("an exploration")
+        host = self._host_arrays(args, named)
+        with self._source.error_context():
+            given = self._source.module, self._base_name, self._gradients
+            _, expected = run_reference(*given, host)
+        return Subject(self._program, self.device, host, expected)
+
+    def _found_for(self, types: Types, device: Device) -> Function:
+        """The function by the implementation that was found for some inputs, if there is one."""
+        from tiledialect.explore import kept
+        from tiledialect.ir.signature import type_text
+
+        found = self._choices.found
+        if self._choices.tune == KEPT:
+            found = (*found, *kept.kept_for(self._program, device))
+        own = kept.matching(found, self._program, device, ",".join(map(type_text, types)))
+        if own is None:
+            return self._with(self._gradients, replace(self._choices, found=(), tune=0))
+        choices = replace(self._choices, found=(), tune=0, implementation=own.implementation)
+        return self._with(self._gradients, choices)
+
     def _tuned_for(self, arrays: Sequence[Array], device: Device) -> Function:
-        if self._choices.tune < 2:
+        if self._choices.found or self._choices.tune == KEPT:
+            return self._found_for(types_of(arrays), device)
+        if not self._choices.is_tuned or isinstance(self._choices.tune, str):
             return self
         from tiledialect.lowering.runtime.program.tune import Task, tuned_schedules
 
@@ -433,7 +475,7 @@ class Function:
 
     def _tuned_on(self, arrays: Sequence[Any], queue: cl.CommandQueue) -> Function:
         """The same for arrays on a queue's device."""
-        if self._choices.tune < 2:
+        if not self._choices.is_tuned:
             return self
         from tiledialect.lowering.runtime.device.devices import device_of
 

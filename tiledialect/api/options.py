@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tiledialect.errors import TileError
 from tiledialect.passes.fuse.options import Fusion
+
+if TYPE_CHECKING:
+    from tiledialect.explore.implementation import Implementation
+    from tiledialect.explore.kept import Found
+
+KEPT = "kept"
+"""Word for `tune` where what an exploration has kept is taken, and nothing is measured."""
 
 
 @dataclass(frozen=True)
@@ -15,10 +23,25 @@ class Choices:
     schedules: tuple[str, ...] = ()
     """Schedules for kernels, as `tile-loop-tiling` takes them."""
     fusion: Fusion = field(default_factory=Fusion)
-    tune: int = 0
-    """Number of schedules measured for each kernel."""
+    tune: int | str = 0
+    """Number of schedules measured for each kernel, or `KEPT`."""
+    found: tuple[Found, ...] = ()
+    """Implementations that explorations found, for some shapes and devices."""
+    implementation: Implementation | None = None
+    """Implementation for the shapes of a call, which is one of them."""
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether a call's shapes decide on the implementation."""
+        return (
+            bool(self.found) or self.tune == KEPT or (isinstance(self.tune, int) and self.tune > 1)
+        )
 
     def __post_init__(self):
         tune = self.tune
-        if isinstance(tune, bool) or not isinstance(tune, int) or tune < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TileError(f"`tune` must be a number of schedules, at least 0, got {tune!r}")
+        if tune == KEPT:
+            return
+        if isinstance(tune, bool) or not isinstance(tune, int) or tune < 0:
+            raise TileError(
+                f"`tune` must be a number of schedules, at least 0, or {KEPT!r}, got {tune!r}"
+            )

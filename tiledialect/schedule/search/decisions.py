@@ -19,7 +19,7 @@ Decisions = Mapping[str, Option]
 """Options by the names of decisions, in the order in which they were made."""
 
 
-class DeadEnd(Exception):
+class DeadEndError(Exception):
     """Decisions after which no option is left."""
 
 
@@ -30,7 +30,7 @@ class Chooser(Protocol):
         """One of the options.
 
         Numbers are in rising order. The words among which a name ever has options are its
-        ``domain``, if these are not always the same. Raises a ``DeadEnd`` if there are none.
+        ``domain``, if these are not always the same. Raises a ``DeadEndError`` if there are none.
         """
         ...
 
@@ -39,10 +39,14 @@ Space = Callable[[Chooser], T]
 """Function that makes a value by decisions. The same decisions make an equal value."""
 
 
-def nearest(wanted: Option | None, options: Sequence[Option]) -> Option:
-    """The option that is wanted, else the number nearest to it by ratio, or the first word."""
-    if wanted in options:
+def nearest(wanted: Option | None, options: Sequence[Option], domain: Sequence[str] = ()) -> Option:
+    """The option that is wanted, else the number nearest to it by ratio, or the next word of the
+    domain; the first one where nothing is near."""
+    if wanted is not None and wanted in options:
         return wanted
+    if isinstance(wanted, str) and wanted in domain:
+        first = domain.index(wanted)
+        return next(w for w in (*domain[first:], *domain[:first]) if w in options)
 
     def distance(option: Option) -> float:
         if not isinstance(option, int) or not isinstance(wanted, int):
@@ -67,14 +71,13 @@ class Drawn:
 
     def choose(self, name: str, options: Sequence[Option], domain: Sequence[str] = ()) -> Option:
         """A given option, or any."""
-        del domain
         if not options:
-            raise DeadEnd(name)
+            raise DeadEndError(name)
         if name in self._changed:
             others = [option for option in options if option != self._changed[name]]
             self.made[name] = self._random.choice(others or options)
         elif name in self._given:
-            self.made[name] = nearest(self._given[name], options)
+            self.made[name] = nearest(self._given[name], options, domain)
         else:
             self.made[name] = self._random.choice(options)
         return self.made[name]
@@ -90,10 +93,9 @@ class Fixed:
 
     def choose(self, name: str, options: Sequence[Option], domain: Sequence[str] = ()) -> Option:
         """A given option, or the nearest."""
-        del domain
         if not options:
-            raise DeadEnd(name)
-        self.made[name] = nearest(self._given.get(name), options)
+            raise DeadEndError(name)
+        self.made[name] = nearest(self._given.get(name), options, domain)
         return self.made[name]
 
 
@@ -109,7 +111,7 @@ class _Walk:
         """The option at the next position."""
         del domain
         if not options:
-            raise DeadEnd(name)
+            raise DeadEndError(name)
         depth = len(self.counts)
         if depth == len(self.positions):
             self.positions.append(0)
@@ -126,7 +128,7 @@ def enumerated(space: Space[T]) -> Iterator[tuple[Decisions, T]]:
         try:
             value = space(walk)
             yield walk.made, value
-        except DeadEnd:
+        except DeadEndError:
             pass
         positions = walk.positions[: len(walk.counts)]
         while positions and positions[-1] + 1 == walk.counts[len(positions) - 1]:
@@ -138,7 +140,10 @@ def enumerated(space: Space[T]) -> Iterator[tuple[Decisions, T]]:
 
 
 def drawn(space: Space[T], random: Random, tries: int = 100) -> tuple[Decisions, T]:
-    """A value of a space at random with its decisions; raises a ``DeadEnd`` after some tries."""
+    """A value of a space at random with its decisions.
+
+    Raises a ``DeadEndError`` after some tries.
+    """
     return _made(space, lambda: Drawn(random), tries)
 
 
@@ -147,7 +152,7 @@ def mutated(
 ) -> tuple[Decisions, T]:
     """A value whose decisions differ in one, and in what depends on it.
 
-    Raises a ``DeadEnd`` after some tries.
+    Raises a ``DeadEndError`` after some tries.
     """
     names = [*decisions]
 
@@ -165,11 +170,11 @@ def made(space: Space[T], decisions: Decisions) -> tuple[Decisions, T]:
 
 
 def _made(space: Space[T], chooser: Callable[[], Drawn], tries: int) -> tuple[Decisions, T]:
-    end = DeadEnd("tries")
+    end = DeadEndError("tries")
     for _ in range(tries):
         choices = chooser()
         try:
             return choices.made, space(choices)
-        except DeadEnd as error:
+        except DeadEndError as error:
             end = error
     raise end

@@ -26,7 +26,7 @@ from tiledialect.schedule.loops import (
     check,
 )
 from tiledialect.schedule.search.choice import exceeded, in_sub_groups, modelled
-from tiledialect.schedule.search.decisions import Chooser, DeadEnd, Decisions, Option
+from tiledialect.schedule.search.decisions import Chooser, DeadEndError, Decisions, Option
 
 MOST_LEVELS = 6
 """Most levels of an index."""
@@ -72,7 +72,10 @@ class _Builder:
     """Levels of each index, innermost first."""
 
     def schedule(self) -> Schedule:
-        """Schedule of the decisions; raises a ``DeadEnd`` if the kernel or device cannot run it."""
+        """Schedule of the decisions.
+
+        Raises a ``DeadEndError`` if the kernel cannot run it, or the device has no room for it.
+        """
         for index in self._indices():
             self.levels[index] = self._cut(index)
         levels = self._ordered()
@@ -82,17 +85,17 @@ class _Builder:
         try:
             ranks = [0] * (max((s.operand for s in stages), default=0) + 1)
             for number, rank in self._ranks.items():
-                ranks[number:number + 1] = [rank] if number < len(ranks) else []
+                ranks[number : number + 1] = [rank] if number < len(ranks) else []
             check(self.facts.indices, found, ranks)
         except ScheduleError as error:
-            raise DeadEnd(str(error)) from None
+            raise DeadEndError(str(error)) from None
         if reason := exceeded(modelled(self.facts, found, self.device)):
-            raise DeadEnd(reason)
+            raise DeadEndError(reason)
         return found
 
     def _indices(self) -> list[str]:
         """Indices with a choice, the one that runs along the output's memory first."""
-        strides = self.facts.outputs[0].strides if self.facts.outputs else {}
+        strides: Mapping[str, int] = self.facts.outputs[0].strides if self.facts.outputs else {}
         moving = [n for n, extent in self.facts.extents.items() if extent > 1]
         return sorted(moving, key=lambda n: (strides.get(n, 0) == 0, strides.get(n, 0)))
 
@@ -104,9 +107,9 @@ class _Builder:
         while rest > 1:
             roles = self._roles(index, found)
             number = len(found)
-            role, _, axis = str(
-                self.chooser.choose(f"{index} {number}", roles, ROLES)
-            ).partition(".")
+            role, _, axis = str(self.chooser.choose(f"{index} {number}", roles, ROLES)).partition(
+                "."
+            )
             most = self._most(Role(role))
             options = sizes(rest, most)
             if role == Role.VECTOR:
@@ -260,7 +263,7 @@ def schedule_of(facts: Facts, device: Device, chooser: Chooser) -> Schedule:
     """A legal schedule of a kernel that fits a device, made of decisions.
 
     Raises:
-        DeadEnd: the decisions leave no option, or lead to a schedule that needs more than there is.
+        DeadEndError: the decisions leave no option, or the schedule needs more than there is.
     """
     return _Builder(facts, device, chooser).schedule()
 

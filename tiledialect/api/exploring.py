@@ -1,0 +1,206 @@
+"""The front door of exploration: from a function and inputs to its fastest implementation."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tiledialect.api.error_boundary import front_door
+from tiledialect.api.function import Function
+from tiledialect.errors import TileError
+
+if TYPE_CHECKING:
+    from tiledialect.explore.exploration import Explored, Progress
+    from tiledialect.explore.study import Trial
+    from tiledialect.lowering.runtime.device.devices import Device
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)")
+_UNITS = {"s": 1, "": 1, "m": 60, "min": 60, "h": 3600}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Result of an exploration."""
+
+    function: Function
+    """The function that was explored."""
+    data: Explored
+
+    @cached_property
+    def best(self) -> Function:
+        """The function, computed by the fastest implementation for the explored shapes."""
+        return self.function.with_found((self.data.found,))
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Trials in the storage, with those of earlier sessions."""
+        return self.data.trials
+
+    @property
+    def seconds(self) -> float:
+        """Least seconds of the kernels of a call."""
+        return self.data.found.seconds
+
+    @property
+    def default_seconds(self) -> float:
+        """The same without exploration."""
+        return self.data.found.default_seconds
+
+    @property
+    def speedup(self) -> float:
+        """Seconds without exploration over the least ones."""
+        return self.default_seconds / self.seconds
+
+    @property
+    def wrong(self) -> tuple[Trial, ...]:
+        """Trials whose results were not those of the reference semantics: defects of the
+        compiler, or of the driver."""
+        return tuple(trial for trial in self.trials if trial.failure == "wrong")
+
+    def __str__(self) -> str:
+        """The implementation, its time, and how it was found."""
+        found, data = self.data.found, self.data
+        return "\n".join(
+            [
+                f"{self.function.name} for {found.types} on {found.device}",
+                f"{len(self.trials)} trials: {_us(found.seconds)}, {self.speedup:.2f} times as fast"
+                f" as without exploration ({_us(found.default_seconds)}), "
+                f"{data.least / found.seconds:.0%} of the device's limit",
+                f"the cost model expects {_us(data.estimate)}",
+                str(found.implementation),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        """The same, and the chart, for notebooks."""
+        import html
+
+        return f"<pre>{html.escape(str(self))}</pre>{self.plot()}"
+
+    def plot(self, path: str | Path | None = None) -> str:
+        """Chart of the trials as SVG, which is also written to a file, if one is named."""
+        from tiledialect.explore.chart import chart
+
+        text = chart(self.trials, self.default_seconds, self.data.least)
+        if path is not None:
+            _write(Path(path), text)
+        return text
+
+    def save(self, path: str | Path) -> None:
+        """Write what was found to a file, for ``compile(…, explored=path)``."""
+        from tiledialect.explore import kept
+
+        kept.save(Path(path), (self.data.found,))
+
+
+@front_door
+def explore(
+    function: Function,
+    *args: Any,
+    trials: int = 200,
+    time: float | str | None = None,
+    device: Device | str | int | None = None,
+    storage: str | Path | None = None,
+    workers: int | str = 1,
+    sampler: str = "tpe",
+    seed: int = 0,
+    **named: Any,
+) -> Result:
+    """Search the fastest implementation of a function for inputs of some shapes.
+
+    Every candidate is built and run in a process of its own, and compared with the reference
+    semantics before it may win. What was found is kept on disk for the device and the shapes.
+
+    Args:
+        function: the function, a gradient too.
+        args: its inputs, in order.
+        trials: most candidates to measure.
+        time: most seconds, or a text such as ``"10m"``.
+        device: where to run, as for ``compile``; by default the function's device.
+        storage: where trials are kept, so that a search goes on where another one ended: a URL of
+            a database, such as ``"sqlite:///mm.db"``, or a file ``….log``.
+        workers: number of processes that compile candidates, or the address of a scheduler of
+            Dask. The device measures one candidate at a time.
+        sampler: sampler of Optuna: ``tpe`` or ``random``.
+        seed: seed of all random choices.
+        named: inputs by name.
+
+    Raises:
+        TileError: the inputs do not fit, or there is nothing to explore.
+    """
+    from tiledialect.explore.exploration import Options, explored
+
+    options = Options(
+        _positive("trials", trials),
+        inf if time is None else _seconds(time),
+        storage,
+        _workers(workers),
+        sampler,
+        seed,
+    )
+    function = function if device is None else function.on_device(device)
+    with _progress_bar() as report:
+        return Result(function, explored(function.subject(args, named), options, report))
+
+
+def _positive(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"`{name}` must be a whole number, at least 1, got {value!r}")
+    return value
+
+
+def _workers(value: int | str) -> int | str:
+    return value if isinstance(value, str) else _positive("workers", value)
+
+
+def _seconds(value: float | str) -> float:
+    """Seconds of a number or of a text such as ``10m``."""
+    match = _DURATION.fullmatch(str(value).strip())
+    if match is None:
+        raise TileError(
+            f'`time` must be a number of seconds, or as "90s", "10m", "2h", got {value!r}'
+        )
+    return float(match[1]) * _UNITS[match[2]]
+
+
+class _progress_bar:  # noqa: N801
+    """A line on a terminal with the best time so far."""
+
+    def __enter__(self) -> Callable[[Progress], None]:
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
+        return self._show if self._is_shown else lambda progress: None
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+    def _show(self, progress: Progress) -> None:
+        sys.stderr.write(f"\r\033[K{progress_line(progress)}")
+        sys.stderr.flush()
+
+
+def progress_line(progress: Progress) -> str:
+    """State of an exploration in a line."""
+    return (
+        f"trial {progress.count}: best {_us(progress.best)}, "
+        f"{progress.default / progress.best:.2f} times the default, "
+        f"{progress.least / progress.best:.0%} of the limit"
+    )
+
+
+def _us(seconds: float) -> str:
+    return f"{seconds * 1e6:.1f} us"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise TileError(f"{path} cannot be written: {error}") from None

@@ -1,0 +1,216 @@
+"""Evaluation of implementations in a process of its own: build, run, compare, measure.
+
+The process takes the name of a subject's file, and then implementations, a line each, and answers
+with an `Outcome`. A compiler or kernel that ends it, or hangs, hurts nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.utils.str_enum import StrEnum
+
+from tiledialect import disk
+from tiledialect.errors import TileError
+from tiledialect.explore.implementation import Implementation
+from tiledialect.explore.subject import Subject
+from tiledialect.interpreters.agreement import disagreement
+from tiledialect.lowering.runtime.child_process import Child, Report, say, start
+from tiledialect.records import from_json, to_json
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.runtime.call.launch import Executable
+
+Array = npt.NDArray[Any]
+
+LIMIT = 30.0
+"""Seconds that building a candidate, or all its runs, may take, without time in which the process
+waits for busy processors."""
+FIRST_LIMIT = 300.0
+"""Seconds where nothing is known yet."""
+SLOW = 4.0
+"""Time of a candidate, in multiples of the best one's, from which it is measured no further."""
+RUNS, MEASURED = 20, 0.3
+"""Most runs of a candidate that may win, and most seconds of them all: the fastest counts, as other
+processes can only slow a run down."""
+FEW = 2
+"""Runs after the first one, which may be slower, that show that a candidate is slow."""
+BUILD, LAUNCH = "the build", "a launch"
+COMMAND = "from tiledialect.explore.evaluation import main; main()"
+
+
+class Failure(StrEnum):
+    """Reason for which a candidate cannot win."""
+
+    NONE = "none"
+    REFUSED = "refused"
+    """The compiler, or the device, does not take it."""
+    ENDED = "ended"
+    """It ended the process."""
+    HUNG = "hung"
+    """It did not finish in time."""
+    WRONG = "wrong"
+    """Its results are not those of the reference semantics."""
+    SLOW = "slow"
+    """A run took several times as long as the best candidate's."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of a trial."""
+
+    seconds: float = inf
+    """Least time of the kernels of a call."""
+    failure: str = Failure.NONE
+    message: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the candidate may win."""
+        return self.failure == Failure.NONE
+
+
+class Evaluator:
+    """A process that evaluates the implementations of one subject, and is started anew if it
+    ends."""
+
+    def __init__(self, subject: Subject | bytes):
+        data = subject if isinstance(subject, bytes) else subject.to_bytes()
+        handle, name = tempfile.mkstemp(prefix="tiledialect-", suffix=".subject")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        self._path = Path(name)
+        self._stack = ExitStack()
+        self._child: Child | None = None
+
+    def evaluate(self, implementation: Implementation, best: float = inf) -> Outcome:
+        """Build, run and measure an implementation; ``best`` is the shortest time so far."""
+        child = self._running()
+        if child is None:
+            return Outcome(failure=Failure.REFUSED, message="no process can be started")
+        child.ask([to_json(implementation), best if best < inf else None])
+        report = child.report(FIRST_LIMIT if best == inf else LIMIT, BUILD)
+        if report.tried:
+            self._stop()
+            hung = "does not finish" in report.reason
+            return Outcome(failure=Failure.HUNG if hung else Failure.ENDED, message=report.reason)
+        return from_json(Outcome, json.dumps(_numbers(report)))
+
+    def close(self) -> None:
+        """End the process."""
+        self._stop()
+        self._path.unlink(missing_ok=True)
+
+    def _running(self) -> Child | None:
+        if self._child is not None and self._child.process.poll() is None:
+            return self._child
+        self._stop()
+        self._child = start(COMMAND, (), self._stack)
+        if self._child is not None:
+            self._child.ask(str(self._path))
+        return self._child
+
+    def _stop(self) -> None:
+        self._stack.close()
+        self._child = None
+
+
+def _numbers(report: Report) -> dict[str, Any]:
+    said = report.said
+    seconds = inf if said["seconds"] is None else said["seconds"]
+    return {"seconds": seconds, "failure": said["failure"], "message": said["message"]}
+
+
+# -- in the process --------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Evaluate the implementations that the lines of the standard input hold, until it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    lines = iter(sys.stdin)
+    subject = Subject.from_bytes(Path(json.loads(next(lines))).read_bytes())
+    for line in lines:
+        text, best = json.loads(line)
+        outcome = outcome_of(subject, from_json(Implementation, text), best or inf)
+        seconds = outcome.seconds if outcome.seconds < inf else None
+        say(reason="", seconds=seconds, failure=outcome.failure, message=outcome.message)
+    os._exit(0)
+
+
+def outcome_of(subject: Subject, implementation: Implementation, best: float) -> Outcome:
+    """Build an implementation in this process, run it, compare its results, and measure it."""
+    from tiledialect.lowering.runtime.device.devices import queue_for
+    from tiledialect.lowering.runtime.device.queue_state import state_of
+    from tiledialect.lowering.runtime.program.specialization import Specialization
+
+    say(tries=BUILD)
+    try:
+        program = implementation.applied(subject.program)
+        specialization = Specialization(program, subject.types, subject.device)
+        # This process is there to be ended.
+        specialization.is_sound = True
+        state = state_of(queue_for(subject.device, profiling=True))
+        executable = specialization.executable(state, on_host=True)
+    except TileError as error:
+        return Outcome(failure=Failure.REFUSED, message=error.message)
+    say(tries=LAUNCH)
+    with device_turn(subject.device.id):
+        try:
+            outputs, profile = executable.profile(subject.arrays, 1)
+            if text := wrong(outputs, subject.expected):
+                return Outcome(failure=Failure.WRONG, message=text)
+            seconds = _fastest(executable, subject.arrays, profile.seconds, SLOW * best)
+            return Outcome(seconds, Failure.SLOW if seconds > SLOW * best else Failure.NONE)
+        except TileError as error:
+            return Outcome(failure=Failure.REFUSED, message=error.message)
+
+
+def _fastest(executable: Executable, arrays: Sequence[Array], first: float, limit: float) -> float:
+    """Seconds of the fastest of several runs, after a first one; of few if these are above a
+    limit."""
+    end, best = time.monotonic() + MEASURED, first
+    for number in range(RUNS):
+        if time.monotonic() > end or (number >= FEW and best > limit):
+            break
+        _, profile = executable.profile(arrays, 1)
+        best = min(best, profile.seconds)
+    return best
+
+
+def wrong(outputs: Sequence[Array], expected: Sequence[Array]) -> str:
+    """Difference of results from the expected ones; empty if they agree."""
+    for number, (a, b) in enumerate(zip(outputs, expected, strict=True)):
+        if text := disagreement(np.asarray(a), b):
+            return f"result {number}: {text}"
+    return ""
+
+
+@contextmanager
+def device_turn(name: str) -> Generator[None]:
+    """Wait until no other process of the machine measures something on a device."""
+    folder = disk.folder() / "explored"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / f"{name.replace(':', '-')}.lock").open("w")
+    except OSError:
+        # Where no file can be made, times are less exact.
+        yield
+        return
+    import fcntl
+
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

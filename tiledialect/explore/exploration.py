@@ -1,0 +1,105 @@
+"""One exploration from its subject to its result: parts, studies, workers, search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tiledialect.errors import TileError
+from tiledialect.explore import kept
+from tiledialect.explore.implementation import Implementation
+from tiledialect.explore.kernels import kernel_parts
+from tiledialect.explore.parts import Part
+from tiledialect.explore.search import Limits, Search
+from tiledialect.explore.study import Study, Trial, storage_of
+from tiledialect.explore.subject import Subject
+from tiledialect.explore.workers import workers_for
+
+NOTHING = "nothing of {} can be explored: its kernels have one schedule each"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Bounds and means of an exploration."""
+
+    trials: int = 200
+    seconds: float = inf
+    storage: str | Path | None = None
+    """URL of a database, or a file of a journal, of Optuna; None: memory."""
+    workers: int | str = 1
+    """Number of workers, or the address of a scheduler of Dask."""
+    sampler: str = "tpe"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of an exploration after a trial."""
+
+    trial: Trial
+    count: int
+    best: float
+    """Least seconds so far."""
+    default: float
+    """Seconds without exploration."""
+    least: float
+    """Lower bound of the seconds on the device."""
+
+
+@dataclass(frozen=True)
+class Explored:
+    """Result of an exploration."""
+
+    found: kept.Found
+    trials: tuple[Trial, ...]
+    least: float
+    """Lower bound of the seconds on the device, by the cost model."""
+    estimate: float
+    """Seconds that the cost model gives the fastest implementation."""
+
+
+def explored(subject: Subject, options: Options, report: Callable[[Progress], None]) -> Explored:
+    """Search implementations of a program, and keep the fastest on disk.
+
+    An interrupt ends the search early, and keeps what was found.
+    """
+    parts, assemble = _parts(subject)
+    if not parts:
+        raise TileError(NOTHING.format(subject.program.result_name))
+    storage = storage_of(options.storage)
+    studies = [Study(subject.key, part, storage, options.seed, options.sampler) for part in parts]
+    least = sum(part.least for part in parts)
+    with workers_for(subject, options.workers) as workers:
+        search = Search(studies, assemble, workers, Random(options.seed))
+        try:
+            for trial in search.run(Limits(options.trials, options.seconds)):
+                default = search.default_seconds
+                report(Progress(trial, len(search.trials), search.best, default, least))
+            search.confirm()
+        except KeyboardInterrupt:
+            if search.best == inf:
+                raise
+    found = kept.Found(
+        *(kept.digest(subject.program), kept.described(subject.device), subject.shapes),
+        *(search.implementation, search.best, search.default_seconds),
+    )
+    kept.keep(found)
+    trials = tuple(trial for study in studies for trial in study.trials())
+    return Explored(found, trials, least, _estimate(search.implementation, trials))
+
+
+def _parts(subject: Subject) -> tuple[list[Part], Callable[[Mapping[str, str]], Implementation]]:
+    """Parts of a program, and the implementation that candidates of them make."""
+    parts: list[Any] = kernel_parts(subject.program, subject)
+    return parts, lambda chosen: Implementation(tuple(f"{k}: {v}" for k, v in chosen.items()))
+
+
+def _estimate(implementation: Implementation, trials: tuple[Trial, ...]) -> float:
+    texts = {*implementation.schedules, implementation.steps}
+    return sum(
+        {t.part: t.estimate for t in trials if {f"{t.part}: {t.text}", t.text} & texts}.values()
+    )

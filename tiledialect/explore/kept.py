@@ -1,0 +1,103 @@
+"""Implementations that searches have found, kept for programs, shapes and devices.
+
+One file for each program and device, on disk; `.explored` files hold the same, for other machines
+of the kind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tiledialect import disk
+from tiledialect.errors import TileError
+from tiledialect.explore.implementation import Implementation
+from tiledialect.lowering.runtime.device.devices import Device
+from tiledialect.lowering.runtime.program.program import Program
+from tiledialect.records import WRONG, from_json, to_json
+
+SUFFIX = ".explored"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The fastest implementation of a program for inputs of some types on a device."""
+
+    program: str
+    """Digest of the program."""
+    device: str
+    """Platform, name and driver of the device."""
+    types: str
+    """Types of the inputs, such as ``4x4xf32,4xf32``."""
+    implementation: Implementation
+    seconds: float
+    """Least measured seconds of a call."""
+    default_seconds: float
+    """The same without exploration."""
+
+
+@dataclass(frozen=True)
+class _File:
+    found: tuple[Found, ...]
+
+
+def digest(program: Program) -> str:
+    """Digest of a program, without its schedules."""
+    text = repr((program.text, program.name, program.gradients))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def described(device: Device) -> str:
+    """Platform, name and driver of a device."""
+    return f"{device.platform} / {device.name} / {device.driver}"
+
+
+def keep(found: Found) -> None:
+    """Keep what was found on disk, if it is faster than what was kept."""
+    path = _path(found.program, found.device)
+    others = [f for f in _on_disk(path) if f.types != found.types or f.seconds < found.seconds]
+    kept = (found, *others) if not any(f.types == found.types for f in others) else tuple(others)
+    disk.write_sealed(path, to_json(_File(tuple(kept))).encode())
+
+
+def kept_for(program: Program, device: Device) -> tuple[Found, ...]:
+    """Everything that is kept for a program on a device."""
+    return _on_disk(_path(digest(program), described(device)))
+
+
+def matching(found: Sequence[Found], program: Program, device: Device, types: str) -> Found | None:
+    """The implementation for inputs of some types, if there is one."""
+    wanted = digest(program), described(device), types
+    return next((f for f in found if (f.program, f.device, f.types) == wanted), None)
+
+
+def save(path: Path, found: Sequence[Found]) -> None:
+    """Write a file of implementations; a TileError if it cannot be written."""
+    if not disk.write(path, to_json(_File(tuple(found))).encode()):
+        raise TileError(f"{path} cannot be written")
+
+
+def load(path: Path) -> tuple[Found, ...]:
+    """Read a file of implementations; a TileError if there is none."""
+    data = disk.read(path)
+    if data is None:
+        raise TileError(f"there is no file {path}")
+    try:
+        return from_json(_File, data.decode()).found
+    except WRONG:
+        raise TileError(f"{path} is no file that `save` of a search has written") from None
+
+
+def _path(program: str, device: str) -> Path:
+    name = hashlib.sha256(f"{program} {device}".encode()).hexdigest()
+    return disk.folder() / "explored" / name
+
+
+def _on_disk(path: Path) -> tuple[Found, ...]:
+    data = disk.read_sealed(path)
+    try:
+        return from_json(_File, data.decode()).found if data is not None else ()
+    except WRONG:
+        return ()

@@ -1,0 +1,135 @@
+"""Kernels of Tile programs as parts of a search: their spaces are schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.analysis.kernel_facts import kernel_facts
+from tiledialect.dialects.tile.attributes import ScheduleAttr
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
+from tiledialect.explore.parts import Candidate
+from tiledialect.explore.subject import Subject
+from tiledialect.lowering.runtime.program.compiling import lowered
+from tiledialect.lowering.runtime.program.program import Program
+from tiledialect.passes.schedule.tile_loop_tiling import SINGLE_FAMILIES, weighed_candidates
+from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.loops import Schedule
+from tiledialect.schedule.search import choice
+from tiledialect.schedule.search.decisions import (
+    Chooser,
+    DeadEndError,
+    Decisions,
+    Option,
+    made,
+)
+from tiledialect.schedule.search.space import decisions_of, schedule_of
+
+WHOLE = "whole"
+"""Name of the decision between schedules of the space and some that are outside it."""
+FREE = "free"
+
+
+class KernelPart:
+    """A kernel whose schedule is searched."""
+
+    def __init__(self, name: str, kernel: KernelOp, device: Device):
+        self.name = name
+        self._kernel = kernel
+        self._device = device
+        self._facts = kernel_facts(kernel, device)
+
+    @cached_property
+    def _weighed(self) -> list[choice.Candidate]:
+        return weighed_candidates(self._kernel, self._device)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether there is only one schedule."""
+        return self._weighed[0].family in SINGLE_FAMILIES
+
+    @property
+    def weight(self) -> float:
+        """Seconds of the default beyond the device's lower bound."""
+        return self._weighed[0].estimate.seconds
+
+    @property
+    def least(self) -> float:
+        """Lower bound of the seconds on the device, whose caches may hold the tensors."""
+        facts, device = self._facts, self._device
+        if facts.moved <= device.most_kept:
+            return facts.points * facts.operations / (device.arithmetic * 1e9)
+        return choice.least_seconds(facts, device)
+
+    @cached_property
+    def _outside(self) -> dict[str, choice.Candidate]:
+        """Schedules of families that the space does not have, by name: of tensor cores, of copies
+        in global memory, of scans."""
+        found = [c for c in self._weighed if not self._is_inside(c.schedule)]
+        return {f"given {k}": c for k, c in enumerate(found)}
+
+    def _is_inside(self, schedule: Schedule) -> bool:
+        if schedule.instruction is not None or schedule.global_stages or self.is_fixed:
+            return False
+        try:
+            _, again = made(self._schedule, decisions_of(self._facts, schedule))
+        except DeadEndError:
+            return False
+        return _simple(again) == _simple(schedule)
+
+    def _schedule(self, chooser: Chooser) -> Schedule:
+        return schedule_of(self._facts, self._device, chooser)
+
+    def candidate(self, chooser: Chooser) -> Candidate:
+        """A schedule that the kernel can run."""
+        free = [] if self.is_fixed else [FREE]
+        options: list[Option] = [*free, *self._outside]
+        word = str(chooser.choose(WHOLE, options, [FREE, *self._outside]))
+        if word != FREE:
+            given = self._outside[word]
+            return Candidate(self._text(given.schedule), given.estimate.seconds)
+        schedule = self._schedule(chooser)
+        estimate = choice.estimated(choice.modelled(self._facts, schedule, self._device))
+        return Candidate(self._text(schedule), max(estimate.seconds, self.least))
+
+    def _text(self, schedule: Schedule) -> str:
+        kernel = self._kernel
+        kernel.schedule = ScheduleAttr(schedule)
+        try:
+            kernel.verify_()
+            return schedule_text(kernel)
+        except VerifyException as error:
+            raise DeadEndError(str(error)) from None
+        finally:
+            kernel.schedule = None
+
+    def seeds(self) -> Iterator[Decisions]:
+        """Decisions of the schedules that the cost model ranks, the best first."""
+        outside = {c.schedule: name for name, c in self._outside.items()}
+        for candidate in self._weighed:
+            name = outside.get(candidate.schedule)
+            own = {} if name is not None else decisions_of(self._facts, candidate.schedule)
+            yield {WHOLE: name or FREE, **own}
+
+
+def _simple(schedule: Schedule) -> object:
+    """Levels and stages without levels of a single step."""
+    levels = tuple(x for x in schedule.levels if x.extent > 1)
+    stages = sorted((s.operand, s.local, s.vector, s.order, s.copies) for s in schedule.stages)
+    return levels, stages, schedule.one_pass
+
+
+def kernel_parts(program: Program, subject: Subject) -> list[KernelPart]:
+    """The kernels of a program whose schedules are open."""
+    module = lowered(program, subject.types, subject.device, "tile-join-axes")
+    target = device_of(module)
+    if target is None:
+        return []
+    return [
+        KernelPart(name, kernel, target)
+        for name, kernel in named_kernels(module).items()
+        if kernel.schedule is None
+    ]

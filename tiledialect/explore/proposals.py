@@ -1,0 +1,156 @@
+"""Proposals of candidates for a part: seeds, mutations of the best, and the sampler's own.
+
+The cost model decides which are worth a trial: mutations are drawn by the dozen, and of these the
+one is tried that is thought to be fastest. The measured times of similar candidates correct the
+estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import exp, inf, log
+from random import Random
+
+from tiledialect.explore.parts import Candidate
+from tiledialect.explore.study import Asking, Study, Trial
+from tiledialect.schedule.search.decisions import DeadEndError, Decisions, made, mutated
+
+SEED, MUTATION, SAMPLER = "seed", "mutation", "sampler"
+"""Origins of candidates."""
+MUTATIONS = 24
+"""Mutations that are estimated for one trial."""
+PARENTS = 6
+"""Number of best candidates that are mutated."""
+ASKS = 16
+"""Candidates of the sampler that are estimated for one trial."""
+WORTH = 3.0
+"""Most expected time of a candidate of the sampler, in multiples of the best one's."""
+TURNS = (SEED, MUTATION, MUTATION, SAMPLER)
+"""Origins in turn, after the default."""
+
+
+@dataclass
+class Proposals:
+    """Source of a study's candidates, one after the other."""
+
+    study: Study
+    random: Random
+    best: list[Trial] = field(default_factory=list[Trial])
+    """Measured candidates, the fastest first."""
+
+    def __post_init__(self):
+        self._correction = Correction()
+        self._seeds = self.study.part.seeds()
+        self._turn = 0
+        self._default = next(self._seeds)
+        self.first = made(self.study.part.candidate, self._default)[1].text
+        """Text of the default candidate."""
+        for trial in self.study.trials():
+            self.note(trial)
+
+    def note(self, trial: Trial) -> None:
+        """Take the outcome of a candidate into account."""
+        self._correction.note(trial)
+        if trial.seconds < inf:
+            self.best.append(trial)
+            self.best.sort(key=lambda t: t.seconds)
+
+    def default(self) -> Asking | None:
+        """The candidate without a search; None if its outcome is known."""
+        return self.study.ask(SEED, self._default)
+
+    def next(self) -> Asking | None:
+        """The next candidate; None if no new one is found."""
+        sources: Mapping[str, Callable[[], Asking | None]] = {
+            SEED: self._seed,
+            MUTATION: self._mutation,
+            SAMPLER: self._sample,
+        }
+        for _ in TURNS:
+            self._turn += 1
+            if (found := sources[TURNS[self._turn % len(TURNS)]]()) is not None:
+                return found
+        return None
+
+    def _seed(self) -> Asking | None:
+        for decisions in self._seeds:
+            if (found := self.study.ask(SEED, decisions)) is not None:
+                return found
+        return None
+
+    def _mutation(self) -> Asking | None:
+        """The most promising of some mutations of the best candidates."""
+        found = sorted(self._mutations(), key=lambda pair: pair[0])
+        for _, decisions in found:
+            if (asking := self.study.ask(MUTATION, decisions)) is not None:
+                return asking
+        return None
+
+    def _mutations(self) -> Iterator[tuple[float, Decisions]]:
+        """Decisions with the times that are expected of them."""
+        for _ in range(MUTATIONS if self.best else 0):
+            parent = self.random.choice(self.best[:PARENTS])
+            try:
+                decisions, candidate = mutated(
+                    self.study.part.candidate, parent.decisions, self.random, 4
+                )
+            except DeadEndError:
+                continue
+            if candidate.text not in self.study.seen:
+                yield self._correction.expected(candidate, decisions), decisions
+
+    def _sample(self) -> Asking | None:
+        """A candidate of the sampler that is worth a trial."""
+        least = self.best[0].seconds if self.best else inf
+        for _ in range(ASKS):
+            asking = self.study.ask(SAMPLER)
+            if asking is None:
+                continue
+            expected = self._correction.expected(asking.candidate, asking.decisions)
+            if expected <= WORTH * least:
+                return asking
+            self.study.drop(asking)
+        return None
+
+
+FAILED = 10.0
+"""Time of a failed candidate, in multiples of its estimate, for candidates like it."""
+PRIOR = 0.5
+"""Weight of the estimate as it is, against similar candidates of weight 1 for an equal one."""
+
+
+class Correction:
+    """Correction of estimates by measured times: a mean over trials, weighted by similarity.
+
+    It is kernel regression (Nadaraya, Watson) of the logarithm of time over estimate, where the
+    distance of two candidates is the share of decisions in which they differ.
+    """
+
+    def __init__(self):
+        self._trials: list[tuple[Decisions, float]] = []
+
+    def note(self, trial: Trial) -> None:
+        """Take a trial into account."""
+        ratio = trial.seconds / trial.estimate if trial.seconds < inf else FAILED
+        self._trials.append((trial.decisions, log(ratio)))
+
+    def expected(self, candidate: Candidate, decisions: Decisions) -> float:
+        """Seconds that a candidate is thought to take."""
+        total, weights = 0.0, PRIOR
+        for other, ratio in self._trials:
+            weight = exp(-SHARPNESS * _distance(decisions, other))
+            total += weight * ratio
+            weights += weight
+        return candidate.estimate * exp(total / weights)
+
+
+SHARPNESS = 12.0
+"""Factor of the distance in the exponent: each of 17 decisions that differs halves
+the weight."""
+
+
+def _distance(a: Decisions, b: Decisions) -> float:
+    """Share of decisions that differ, or that one of the two lacks."""
+    same = sum(b.get(name) == option for name, option in a.items())
+    return 1 - same / max(len(a), len(b), 1)

@@ -1,0 +1,193 @@
+"""The search: candidates of all parts are evaluated, until trials or time are used up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from math import inf
+from random import Random
+
+from tiledialect.errors import TileError
+from tiledialect.explore.evaluation import Failure, Outcome
+from tiledialect.explore.implementation import Implementation
+from tiledialect.explore.parts import Part
+from tiledialect.explore.proposals import Proposals
+from tiledialect.explore.study import Asking, Study, Trial
+from tiledialect.explore.workers import Workers
+
+Assemble = Callable[[Mapping[str, str]], Implementation]
+"""Makes an implementation of the candidates of all parts, by their names."""
+
+CONTENDERS, ROUNDS = 3, 3
+"""Fastest implementations that are measured again in the end, and the number of times."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a search."""
+
+    trials: int
+    seconds: float = inf
+
+
+@dataclass
+class Search:
+    """State of a search: the best candidates so far, and the trials in flight."""
+
+    studies: Sequence[Study]
+    assemble: Assemble
+    workers: Workers
+    random: Random
+    trials: list[Trial] = field(default_factory=list[Trial])
+    """Trials of this search, in the order of their ends."""
+
+    def __post_init__(self):
+        self._proposals = [Proposals(study, self.random) for study in self.studies]
+        self._shares = _Shares([study.part for study in self.studies])
+        self._chosen: dict[str, str] = {}
+        self._fastest: list[tuple[float, Implementation]] = []
+        self.best = self.default_seconds = inf
+        """Least seconds of a call so far, and of the default."""
+        self.default = self.implementation = self.assemble({})
+        """The default and the fastest implementation so far."""
+
+    def run(self, limits: Limits) -> Iterator[Trial]:
+        """Evaluate candidates within the limits, and give each trial at its end."""
+        end = time.monotonic() + limits.seconds
+        yield from self._first()
+        flying: dict[Future[Outcome], tuple[int, Asking]] = {}
+        left = limits.trials - len(self.trials)
+        with _waiting(flying):
+            while True:
+                while left > 0 and len(flying) < self.workers.count and time.monotonic() < end:
+                    if (asked := self._ask()) is None:
+                        left = 0
+                        break
+                    number, asking = asked
+                    flying[self._submit(number, asking)] = asked
+                    left -= 1
+                if not flying:
+                    return
+                done, _ = wait(flying, timeout=1.0, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield self._end(*flying.pop(future), _outcome(future))
+
+    def confirm(self) -> None:
+        """Measure the default and the fastest implementations in turns, and keep the fastest.
+
+        A single measurement may be lucky, or unlucky.
+        """
+        contenders = [self.default, *(i for _, i in self._fastest[:CONTENDERS])]
+        contenders = [*dict.fromkeys(contenders)]
+        least = dict.fromkeys(contenders, inf)
+        for _ in range(ROUNDS):
+            for implementation in contenders:
+                outcome = self.workers.submit(implementation, inf).result()
+                if outcome.is_good:
+                    least[implementation] = min(least[implementation], outcome.seconds)
+        self.default_seconds = least[self.default]
+        self.implementation = min(contenders, key=least.__getitem__)
+        self.best = least[self.implementation]
+
+    def _first(self) -> list[Trial]:
+        """The default of every part together, which others are compared with, and the best of
+        earlier sessions."""
+        asked: dict[int, Asking] = {}
+        for number, (study, proposals) in enumerate(
+            zip(self.studies, self._proposals, strict=True)
+        ):
+            if (asking := proposals.default()) is not None:
+                asked[number] = asking
+            self._chosen[study.part.name] = proposals.first
+        self.default = self.implementation = self.assemble(self._chosen)
+        outcome = self.workers.submit(self.default, inf).result()
+        if not outcome.is_good:
+            raise TileError(f"the program as it is cannot be explored: {outcome.message}")
+        self.best = self.default_seconds = outcome.seconds
+        self._fastest = [(outcome.seconds, self.default)]
+        ends = [self._end(number, asking, outcome) for number, asking in asked.items()]
+        self._resume()
+        return ends
+
+    def _resume(self) -> None:
+        """Go on from the best of earlier sessions."""
+        for proposals in self._proposals:
+            for trial in proposals.best[:1]:
+                self._chosen[trial.part] = trial.text
+        self.implementation = self.assemble(self._chosen)
+        if self.implementation != self.default:
+            outcome = self.workers.submit(self.implementation, inf).result()
+            self._take(outcome, self.implementation)
+
+    def _take(self, outcome: Outcome, implementation: Implementation) -> bool:
+        """Keep an implementation if it is the fastest so far."""
+        if not outcome.is_good:
+            return False
+        self._fastest.append((outcome.seconds, implementation))
+        self._fastest.sort(key=lambda pair: pair[0])
+        if outcome.seconds >= self.best:
+            return False
+        self.best, self.implementation = outcome.seconds, implementation
+        return True
+
+    def _ask(self) -> tuple[int, Asking] | None:
+        """The next candidate and the number of its part."""
+        for number in self._shares.order():
+            if (asking := self._proposals[number].next()) is not None:
+                self._shares.spend(number)
+                return number, asking
+        return None
+
+    def _submit(self, number: int, asking: Asking) -> Future[Outcome]:
+        name = self.studies[number].part.name
+        implementation = self.assemble({**self._chosen, name: asking.candidate.text})
+        return self.workers.submit(implementation, self.best)
+
+    def _end(self, number: int, asking: Asking, outcome: Outcome) -> Trial:
+        trial = self.studies[number].tell(asking, outcome)
+        self._proposals[number].note(trial)
+        if self._take(outcome, self.assemble({**self._chosen, trial.part: trial.text})):
+            self._chosen[trial.part] = trial.text
+        self.trials.append(trial)
+        return trial
+
+
+class _Shares:
+    """Trials of parts in proportion to their weights."""
+
+    def __init__(self, parts: Sequence[Part]):
+        total = sum(part.weight for part in parts) or 1.0
+        self._weights = [max(part.weight / total, 1e-3) for part in parts]
+        self._spent = [0.0] * len(parts)
+
+    def order(self) -> list[int]:
+        """Numbers of parts, the one first that has had the least of its share."""
+        return sorted(
+            range(len(self._spent)), key=lambda k: (self._spent[k] + 1) / self._weights[k]
+        )
+
+    def spend(self, number: int) -> None:
+        """Count a trial of a part."""
+        self._spent[number] += 1
+
+
+def _outcome(future: Future[Outcome]) -> Outcome:
+    """Result of a trial; one whose worker was lost is a failure."""
+    try:
+        return future.result()
+    except Exception as error:
+        return Outcome(failure=Failure.ENDED, message=f"its worker was lost: {error}")
+
+
+@contextmanager
+def _waiting(flying: Mapping[Future[Outcome], object]) -> Generator[None]:
+    """Cancel what is in flight when the search ends early."""
+    try:
+        yield
+    finally:
+        for future in flying:
+            with suppress(Exception):
+                future.cancel()

@@ -1,0 +1,194 @@
+"""Studies of Optuna: the trials of a part of a program, kept in a storage."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tiledialect.errors import TileError
+from tiledialect.explore.evaluation import Failure, Outcome
+from tiledialect.explore.parts import Candidate, Part
+from tiledialect.schedule.search.decisions import DeadEndError, Decisions, Option, nearest
+
+if TYPE_CHECKING:
+    import optuna
+
+INSTALL = "exploring needs Optuna: pip install 'tiledialect[explore]'"
+TEXT, ESTIMATE, FAILURE, MESSAGE, SOURCE = "text", "estimate", "failure", "message", "source"
+"""Attributes of trials in a storage."""
+JOURNALS = (".log", ".journal")
+"""Names of files of Optuna's journal end so; other texts are URLs of databases."""
+
+
+def library() -> Any:
+    """Optuna, without its lines about every trial; a TileError if it is not installed."""
+    try:
+        import optuna
+    except ImportError:
+        raise TileError(INSTALL) from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna
+
+
+def storage_of(where: str | Path | None) -> Any:
+    """A storage of Optuna: a URL of a database, a file of a journal, or memory."""
+    optuna = library()
+    if where is None:
+        return optuna.storages.InMemoryStorage()
+    text = str(where)
+    try:
+        if text.endswith(JOURNALS):
+            backend = optuna.storages.journal.JournalFileBackend(text)
+            return optuna.storages.JournalStorage(backend)
+        return optuna.storages.RDBStorage(text)
+    except Exception as error:
+        raise TileError(f"the storage {text} cannot be opened: {error}") from None
+
+
+class Asked:
+    """Chooser by a trial of Optuna, whose sampler decides."""
+
+    def __init__(self, trial: optuna.Trial):
+        self.made: dict[str, Option] = {}
+        self._trial = trial
+
+    def choose(self, name: str, options: Sequence[Option], domain: Sequence[str] = ()) -> Option:
+        """The sampler's option, or the nearest that there is."""
+        if not options:
+            raise DeadEndError(name)
+        if isinstance(options[0], int):
+            numbers = [n for n in options if isinstance(n, int)]
+            low, high = numbers[0], numbers[-1]
+            wanted = low if low == high else self._trial.suggest_int(name, low, high, log=low >= 1)
+        else:
+            words = [str(word) for word in (domain or options)]
+            wanted = words[0] if len(words) == 1 else self._trial.suggest_categorical(name, words)
+        self.made[name] = nearest(wanted, options, domain)
+        return self.made[name]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate and its outcome."""
+
+    part: str
+    number: int
+    text: str
+    """Schedule or derivation."""
+    estimate: float
+    """Seconds by the cost model."""
+    seconds: float
+    """Measured seconds of a call; infinite if it failed."""
+    failure: str
+    message: str
+    source: str
+    """Origin of the candidate: a seed, a mutation, or the sampler."""
+    decisions: Decisions
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A candidate that is being evaluated."""
+
+    trial: Any
+    candidate: Candidate
+    source: str
+    decisions: Decisions
+
+
+class Study:
+    """The trials of one part on one device."""
+
+    def __init__(self, key: str, part: Part, storage: Any, seed: int, sampler: str):
+        optuna = library()
+        samplers = {
+            "tpe": lambda: optuna.samplers.TPESampler(seed=seed, constant_liar=True),
+            "random": lambda: optuna.samplers.RandomSampler(seed=seed),
+        }
+        if sampler not in samplers:
+            raise TileError(f"there is no sampler {sampler!r}; there is {', '.join(samplers)}")
+        self.part = part
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._study = optuna.create_study(
+                study_name=f"{key}/{part.name}",
+                storage=storage,
+                sampler=samplers[sampler](),
+                load_if_exists=True,
+            )
+        self._states = optuna.trial.TrialState
+        self.seen: dict[str, float] = {}
+        """Seconds of evaluated texts; infinite where they failed."""
+        for trial in self.trials():
+            self.seen[trial.text] = trial.seconds
+
+    def trials(self) -> Iterator[Trial]:
+        """Evaluated candidates, also those of earlier sessions and of other processes."""
+        for trial in self._study.get_trials(deepcopy=False):
+            given = trial.user_attrs
+            if trial.state.is_finished() and FAILURE in given:
+                good = trial.state == self._states.COMPLETE
+                yield Trial(
+                    *(self.part.name, trial.number, given[TEXT], given[ESTIMATE]),
+                    trial.values[0] if good else inf,
+                    *(given[FAILURE], given[MESSAGE], given[SOURCE]),
+                    json.loads(given["decisions"]),
+                )
+
+    def ask(self, source: str, decisions: Decisions | None = None) -> Asking | None:
+        """A candidate by given decisions, or by the sampler's; None if they make none that is
+        new."""
+        with warnings.catch_warnings():
+            # Given decisions may be outside the sampler's range.
+            warnings.simplefilter("ignore")
+            if decisions is not None:
+                self._study.enqueue_trial(dict(decisions))
+            trial = self._study.ask()
+            chooser = Asked(trial)
+            try:
+                candidate = self.part.candidate(chooser)
+            except DeadEndError:
+                self._study.tell(trial, state=self._states.FAIL)
+                return None
+        if candidate.text in self.seen:
+            known = self.seen[candidate.text]
+            good = known < inf
+            self._study.tell(trial, known if good else None, None if good else self._states.FAIL)
+            return None
+        self.seen[candidate.text] = inf
+        return Asking(trial, candidate, source, chooser.made)
+
+    def drop(self, asking: Asking) -> None:
+        """Leave out a candidate that is not worth a trial."""
+        del self.seen[asking.candidate.text]
+        self._study.tell(asking.trial, state=self._states.FAIL)
+
+    def tell(self, asking: Asking, outcome: Outcome) -> Trial:
+        """Keep the outcome of a candidate."""
+        trial, candidate = asking.trial, asking.candidate
+        given = {
+            TEXT: candidate.text,
+            ESTIMATE: candidate.estimate,
+            FAILURE: str(outcome.failure),
+            MESSAGE: outcome.message[:2000],
+            SOURCE: asking.source,
+            "decisions": json.dumps(dict(asking.decisions)),
+        }
+        for name, value in given.items():
+            trial.set_user_attr(name, value)
+        good = outcome.is_good or outcome.failure == Failure.SLOW
+        if good:
+            self._study.tell(trial, outcome.seconds)
+        else:
+            self._study.tell(trial, state=self._states.FAIL)
+        seconds = outcome.seconds if good else inf
+        self.seen[candidate.text] = seconds
+        return Trial(
+            *(self.part.name, trial.number, candidate.text, candidate.estimate, seconds),
+            *(outcome.failure, outcome.message, asking.source, asking.decisions),
+        )

@@ -1,0 +1,140 @@
+"""Workers that evaluate candidates: one process here, or those of a cluster of Dask."""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tiledialect.errors import TileError
+from tiledialect.explore.evaluation import Evaluator, Outcome
+from tiledialect.explore.implementation import Implementation
+from tiledialect.explore.subject import Subject
+from tiledialect.records import from_json, to_json
+
+INSTALL = "several workers need Dask: pip install 'tiledialect[explore]'"
+
+Submit = Callable[[Implementation, float], "Future[Outcome]"]
+"""Begins a trial of an implementation, given the shortest time so far."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Processes that evaluate implementations of one subject."""
+
+    submit: Submit
+    count: int
+
+
+@contextmanager
+def workers_for(subject: Subject, wanted: int | str) -> Generator[Workers]:
+    """Workers for a subject.
+
+    Args:
+        subject: program, inputs and device that are explored.
+        wanted: 1 for a process of this one's own, a number of workers of a local cluster, or the
+            address of a scheduler of Dask, whose workers have the device as a resource.
+    """
+    if wanted == 1:
+        yield from _alone(subject)
+    else:
+        yield from _cluster(subject, wanted)
+
+
+def _alone(subject: Subject) -> Generator[Workers]:
+    evaluator = Evaluator(subject)
+    executor = ThreadPoolExecutor(1)
+    try:
+        yield Workers(lambda i, best: executor.submit(evaluator.evaluate, i, best), 1)
+    finally:
+        # A process that is ended answers at once.
+        evaluator.close()
+        executor.shutdown(cancel_futures=True)
+
+
+def resource(device: str) -> str:
+    """Name of a device among the resources of a worker."""
+    return f"device {device}"
+
+
+def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
+    """Workers of Dask: each has the device once, so that it evaluates one candidate at a time."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise TileError(INSTALL) from None
+    needed = {resource(subject.device.id): 1}
+    local: Any = None
+    if isinstance(wanted, int):
+        # Trials have processes of their own; workers in some would run the user's script again.
+        local = LocalCluster(
+            wanted,
+            processes=False,
+            threads_per_worker=1,
+            resources=needed,
+            dashboard_address=":0",
+            silence_logs="CRITICAL",
+        )
+    try:
+        client: Any = Client(local or wanted, timeout="20s")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise TileError(f"there is no scheduler at {wanted}: {error}") from None
+    try:
+        data = subject.to_bytes()
+        name = hashlib.sha256(data).hexdigest()
+        sent = client.scatter(data, broadcast=True)
+        executor = client.get_executor(pure=False, retries=0, resources=needed)
+
+        def submit(implementation: Implementation, best: float) -> Future[Outcome]:
+            text = to_json(implementation)
+            return executor.submit(evaluate_on_worker, name, sent, text, best)
+
+        yield Workers(submit, _able(client, resource(subject.device.id)))
+    finally:
+        client.close()
+        if local is not None:
+            local.close()
+            _close()
+
+
+def _able(client: Any, needed: str) -> int:
+    """Number of workers that have a device; a TileError if there is none."""
+    found = client.scheduler_info(n_workers=-1)["workers"].values()
+    count = sum(needed in worker.get("resources", {}) for worker in found)
+    if not count:
+        raise TileError(
+            f"no worker of the cluster has the device: start one with "
+            f"dask worker ADDRESS --nthreads 1 --resources '{needed}=1'"
+        )
+    return count
+
+
+# -- in a worker -----------------------------------------------------------------------------
+
+_evaluators: dict[str, tuple[str, Evaluator]] = {}
+"""Name of the last subject and its evaluator, for each worker of the process."""
+
+
+def evaluate_on_worker(name: str, data: bytes, implementation: str, best: float) -> Outcome:
+    """Evaluate an implementation in a process of the worker's own."""
+    from distributed import get_worker
+
+    worker: str = get_worker().address
+    known, evaluator = _evaluators.get(worker, ("", None))
+    if evaluator is None or known != name:
+        if evaluator is not None:
+            evaluator.close()
+        evaluator = Evaluator(data)
+        _evaluators[worker] = name, evaluator
+    return evaluator.evaluate(from_json(Implementation, implementation), best)
+
+
+@atexit.register
+def _close() -> None:
+    for _, evaluator in _evaluators.values():
+        evaluator.close()
+    _evaluators.clear()
