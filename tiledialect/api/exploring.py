@@ -18,7 +18,7 @@ from tiledialect.errors import TileError
 if TYPE_CHECKING:
     from tiledialect.explore.exploration import Explored, Progress
     from tiledialect.explore.study import Trial
-    from tiledialect.lowering.runtime.device.devices import Device
+    from tiledialect.lowering.runtime.device.device import Device
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)")
 _UNITS = {"s": 1, "": 1, "m": 60, "min": 60, "h": 3600}

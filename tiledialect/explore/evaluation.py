@@ -152,8 +152,8 @@ def main() -> None:
 
 def outcome_of(subject: Subject, implementation: Implementation, best: float) -> Outcome:
     """Build an implementation in this process, run it, compare its results, and measure it."""
-    from tiledialect.lowering.runtime.device.devices import queue_for
     from tiledialect.lowering.runtime.device.queue_state import state_of
+    from tiledialect.lowering.runtime.device.queues import queue_for
     from tiledialect.lowering.runtime.program.specialization import Specialization
 
     say(tries=BUILD)

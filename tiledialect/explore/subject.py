@@ -14,7 +14,8 @@ import numpy.typing as npt
 from tiledialect.interpreters.tile import array_type
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.signature import type_text
-from tiledialect.lowering.runtime.device.devices import Device, choose
+from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lowering.runtime.device.devices import choose
 from tiledialect.lowering.runtime.program.program import Program, Types
 
 Array = npt.NDArray[Any]

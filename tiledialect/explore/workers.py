@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import logging
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -77,7 +78,7 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
             threads_per_worker=1,
             resources=needed,
             dashboard_address=":0",
-            silence_logs="CRITICAL",
+            silence_logs=logging.CRITICAL,
         )
     try:
         client: Any = Client(local or wanted, timeout="20s")
