@@ -18,15 +18,8 @@ from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Atom, Expr, Extremum, Quotient, Remainder, Selection, Variable
-from tiledialect.passes.lift.to_tile.elements import (
-    Array,
-    Element,
-    Load,
-    Place,
-    Product,
-    Running,
-    Tensors,
-)
+from tiledialect.passes.lift.to_tile.elements import Array, Element, Load, Place, Product, Running
+from tiledialect.passes.lift.to_tile.tensors import Tensors
 
 Pieces = Iterator[tuple[IndexExpr, int, int]]
 """Runs of an array: index of the first element, step from one to the next, length."""
