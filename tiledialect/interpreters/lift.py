@@ -3,13 +3,17 @@
 An array of numbers is a NumPy array, an array of arrays one with more axes, and one of vectors has
 the vectors' lanes as its last axis. A tuple is a Python tuple; an array of tuples is a tuple of
 arrays. Names of sizes have their values by now: the sizes in types and ops are numbers.
+
+The function of a map is executed for many elements at once (`interpreters.batches`), unless it has
+a search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,16 +36,18 @@ from tiledialect.dialects.lift.base import FunctionOp, YieldOp
 from tiledialect.dialects.lift.binding import bind
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
+from tiledialect.interpreters.batches import (
+    Value,
+    batched,
+    can_batch,
+    each,
+    ranks,
+    repeated,
+    rows_at_once,
+    unbatched,
+)
 
 Array = npt.NDArray[Any]
-Value: TypeAlias = "Any | tuple[Value, ...]"
-
-
-def each(function: Callable[..., Any], *trees: Value) -> Value:
-    """Apply the function to the components of tuples, one by one."""
-    if isinstance(trees[0], tuple):
-        return tuple(each(function, *parts) for parts in zip(*trees, strict=True))
-    return function(*trees)
 
 
 def length(array: Value) -> int:
@@ -140,12 +146,14 @@ def slice_(op: layout.SliceOp, array: Array) -> Array:
 
 def as_vector(op: layout.AsVectorOp, array: Array) -> Array:
     """Lanes as a last axis."""
-    return array.reshape(-1, number(op.size))
+    size = number(op.size)
+    return array.reshape(len(array) // size, size, *array.shape[1:])
 
 
 def as_scalar(op: layout.AsScalarOp, array: Array) -> Array:
     """No lanes."""
-    return array.reshape(-1)
+    vectors, lanes, *rest = array.shape
+    return array.reshape(vectors * lanes, *rest)
 
 
 def gather(op: layout.GatherOp, array: Array) -> Array:
@@ -199,21 +207,26 @@ class LiftFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """A value repeated at the ends."""
 
-        def padded(array: Array, value: Any) -> Array:
+        def padded(rank: int, of_value: int, array: Array, value: Any) -> Array:
+            array, value = repeated((array, value), (rank, of_value))
             left, right = (
                 np.broadcast_to(value, (number(size), *array.shape[1:]))
                 for size in (op.left, op.right)
             )
             return np.concatenate([left, array, right]).astype(array.dtype)
 
-        return (each(padded, *args),)
+        return (each(padded, *(ranks(v.type) for v in op.operands), *args),)
 
     @impl(layout.ConcatOp)
     def run_concat(
         self, interpreter: Interpreter, op: layout.ConcatOp, args: PythonValues
     ) -> PythonValues:
         """One array after the other."""
-        return (each(lambda *arrays: np.concatenate(arrays), *args),)
+
+        def joined(rank: int, *arrays: Array) -> Array:
+            return np.concatenate(repeated(arrays, [rank] * len(arrays)))
+
+        return (each(joined, ranks(op.result.type), *args),)
 
     # -- functions -------------------------------------------------------------------------
 
@@ -221,6 +234,29 @@ class LiftFunctions(InterpreterFunctions):
         """Call the op's function."""
         (found,) = interpreter.run_ssacfg_region(op.body, args, op.name)
         return found
+
+    def call_batched(
+        self,
+        interpreter: Interpreter,
+        op: FunctionOp,
+        size: int,
+        batch: Callable[[slice, int], Sequence[Value]],
+    ) -> Value:
+        """The array of the results of the op's function for ``size`` elements.
+
+        ``batch`` gives the arguments for some of them, inside of so many maps.
+        """
+        depth: int = interpreter.get_data(LiftFunctions, "depth", lambda: 0)
+        most = size if depth else rows_at_once(op)
+        found: list[Value] = []
+        interpreter.set_data(LiftFunctions, "depth", depth + 1)
+        for start in range(0, size, most):
+            rows = slice(start, min(start + most, size))
+            value = self.call(interpreter, op, *batch(rows, depth))
+            gather = partial(unbatched, depth=depth, size=rows.stop - start)
+            found.append(each(gather, value, ranks(op.yielded.type)))
+        interpreter.set_data(LiftFunctions, "depth", depth)
+        return each(lambda *parts: np.concatenate(parts), *found)
 
     @impl_terminator(YieldOp)
     def run_yield(
@@ -234,8 +270,19 @@ class LiftFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Apply the function to every element; the mapping to work-items makes no difference."""
         array = each(partial(slide, op), args[0]) if isinstance(op, maps.MapSeqSlideOp) else args[0]
-        found = [self.call(interpreter, op, part) for part in elements(array)]
-        return (stacked(found, [length(array)], op.yielded.type),)
+        size = length(array)
+        if not size or not can_batch(op):
+            found = [self.call(interpreter, op, part) for part in elements(array)]
+            return (stacked(found, [size], op.yielded.type),)
+        rank = ranks(op.block.args[0].type)
+
+        def batch(rows: slice, depth: int) -> list[Value]:
+            def some(rank: int, part: Array) -> Array:
+                return batched(part[rows], rank, depth)
+
+            return [each(some, rank, array)]
+
+        return (self.call_batched(interpreter, op, size, batch),)
 
     def run_reduce(
         self, interpreter: Interpreter, op: reductions.ReduceBase, args: PythonValues
@@ -296,8 +343,18 @@ class LiftFunctions(InterpreterFunctions):
         """The function on all indices."""
         assert isinstance(op.result.type, TensorType)
         shape = op.result.type.get_shape()[: len(op.block.args)]
-        found = [self.call(interpreter, op, *place) for place in np.ndindex(*shape)]
-        return (stacked(found, shape, op.yielded.type),)
+        if not prod(shape) or not can_batch(op):
+            found = [self.call(interpreter, op, *place) for place in np.ndindex(*shape)]
+            return (stacked(found, shape, op.yielded.type),)
+
+        def batch(rows: slice, depth: int) -> list[Value]:
+            places = np.unravel_index(np.arange(rows.start, rows.stop), shape)
+            return [batched(place, 0, depth) for place in places]
+
+        def in_shape(part: Array) -> Array:
+            return part.reshape(*shape, *part.shape[1:])
+
+        return (each(in_shape, self.call_batched(interpreter, op, prod(shape), batch)),)
 
     # -- values ----------------------------------------------------------------------------
 
@@ -318,7 +375,17 @@ class LiftFunctions(InterpreterFunctions):
     def run_at(self, interpreter: Interpreter, op: values.AtOp, args: PythonValues) -> PythonValues:
         """An element; the index is brought into range."""
         array, index = args
-        return (element(array, min(max(int(index), 0), length(array) - 1)),)
+        last = length(array) - 1
+        if not np.ndim(index):
+            return (element(array, min(max(int(index), 0), last)),)
+        wide = index.astype(np.uint64 if index.dtype == np.uint64 else np.int64)
+        places = np.clip(wide, 0, last).astype(np.int64)
+
+        def at(rank: int, part: Array) -> Array:
+            part, where = repeated((part, places), (rank + 1, 0))
+            return np.take_along_axis(part, np.expand_dims(where, tuple(range(rank + 1))), 0)[0]
+
+        return (each(at, ranks(op.result.type), array),)
 
     @impl(values.SizeOp)
     def run_size(

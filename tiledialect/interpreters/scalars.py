@@ -1,6 +1,7 @@
 """The reference semantics of `arith` and `math` on numbers and vectors, in NumPy.
 
 Numbers are NumPy scalars of the dtype of their type; numbers of type `index` are Python integers.
+Either may be arrays, for many elements at once (`interpreters.batches`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tiledialect.dialects.tile.numeric import FUNCTIONS as TILE
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert, number
+from tiledialect.interpreters.batches import aligned
 
 Array = npt.NDArray[Any]
 
@@ -199,7 +201,7 @@ def operand(value: Any, t: Attribute) -> Array:
 
 def result(value: Any, t: Attribute) -> Any:
     """Convert a result to a value of type ``t``."""
-    if isinstance(t, IndexType):
+    if isinstance(t, IndexType) and not np.ndim(value):
         return int(value)
     converted = convert(np.asarray(value), _element(t))
     return converted if converted.ndim else converted[()]
@@ -256,7 +258,8 @@ class ScalarFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """A vector of one number."""
         t = cast(VectorType[Attribute], op.results[0].type)
-        return (np.full(t.get_shape(), args[0], NUMPY_TYPES[t.element_type]),)
+        value = operand(args[0], t.element_type)
+        return (np.broadcast_to(value, t.get_shape() + value.shape),)
 
     @impl(arith.BitcastOp)
     def run_bitcast(
@@ -270,7 +273,8 @@ class ScalarFunctions(InterpreterFunctions):
 
 def _operands(operands: Any, args: PythonValues) -> list[Array]:
     values: list[SSAValue] = list(operands)
-    return [operand(a, v.type) for a, v in zip(args, values, strict=True)]
+    arrays = [operand(a, v.type) for a, v in zip(args, values, strict=True)]
+    return aligned(arrays, [int(isinstance(v.type, VectorType)) for v in values])
 
 
 for _op_type in FUNCTIONS:
