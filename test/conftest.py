@@ -33,6 +33,10 @@ if not IS_WORKER:
         (SCRATCH / "cache").mkdir()
         (SCRATCH / "cache" / "devices").symlink_to((disk.folder() / "devices").absolute())
 
+# Processes that tests start need not compile the package each where Python is to leave no files.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    os.environ["PYTHONPYCACHEPREFIX"] = str(SCRATCH / "bytecode")
+
 # These are read when the first OpenCL context is made, or at every use.
 os.environ.update(
     # Of several processes the first one's, so that it alone tries the devices.
@@ -75,7 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--examples",
         type=int,
-        default=200,
+        default=100,
         help="random contractions that the devices compute, each its share (test_random_programs.py)",
     )
     parser.addoption(

@@ -81,10 +81,18 @@ def test_every_line_has_a_name_of_its_own() -> None:
         (["--json", "/nope/x.json"], "cannot write /nope/x.json: No such file or directory"),
     ],
 )
-def test_what_cannot_begin(options: list[str], said: str) -> None:
-    command = [sys.executable, "-W", "ignore", str(BENCH / "run.py"), *options]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 1 and done.stderr.startswith(said) and not done.stdout
+def test_what_cannot_begin(
+    options: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    import run
+
+    monkeypatch.setattr(sys, "argv", ["run.py", *options])
+    assert run.main() == 1
+    printed = capsys.readouterr()
+    assert printed.err.startswith(said) and not printed.out
 
 
 def test_the_table(tmp_path: Path) -> None:

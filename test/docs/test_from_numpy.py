@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compare import assert_close
-from running import reference, run
-
-import tiledialect as td
+from running import Case, merged, reference, run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "from-numpy.md").read_text()
 HEADER = re.search(r"^    (function .*) \{ … \}$", PAGE, re.M)
@@ -41,20 +39,41 @@ def wanted(line: str) -> np.ndarray[Any, Any]:
     return np.asarray(eval(line, {"np": np, **SIZES, **exact}))
 
 
-@pytest.mark.parametrize(("numpy", "tile"), ROWS, ids=[numpy for numpy, _ in ROWS])
-def test_row(numpy: str, tile: str):
+def row(numpy: str, tile: str) -> Case:
+    """A row of the tables with NumPy's result."""
     assert HEADER is not None
-    source = f"{HEADER[1]} {{ {tile} }}"
-    expected = wanted(numpy)
-    arrays = list(INPUTS.values())
-    results = reference(source, arrays), run(source, arrays, td.devices()[0])
-    for (result,) in results:
-        assert result.shape == expected.shape
-        assert (result.dtype.kind == "f") == (expected.dtype.kind == "f")
-        if result.dtype.kind == "f":
-            assert_close(result, expected.astype(result.dtype), length=36, scale=10)
-        else:
-            np.testing.assert_array_equal(result, expected)
+    return Case(numpy, f"{HEADER[1]} {{ {tile} }}", (*INPUTS.values(),), (wanted(numpy),))
+
+
+def check(case: Case, result: np.ndarray[Any, Any]) -> None:
+    """Compare with NumPy's result, whose width is another."""
+    (expected,) = case.expected
+    assert result.shape == expected.shape, case.name
+    assert (result.dtype.kind == "f") == (expected.dtype.kind == "f"), case.name
+    if result.dtype.kind == "f":
+        expected = expected.astype(result.dtype)
+        assert_close(result, expected, length=36, scale=10, what=case.name)
+    else:
+        np.testing.assert_array_equal(result, expected, case.name)
+
+
+CASES = [row(*texts) for texts in ROWS]
+BATCH = 14
+"""Rows that are built as one program."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_reference(case: Case):
+    (result,) = reference(case.source, case.inputs)
+    check(case, result)
+
+
+@pytest.mark.parametrize("start", range(0, len(CASES), BATCH))
+def test_on_device(start: int):
+    batch = CASES[start : start + BATCH]
+    inputs = [array for case in batch for array in case.inputs]
+    for case, result in zip(batch, run(merged(batch), inputs, None), strict=True):
+        check(case, result)
 
 
 def test_rows_are_found():

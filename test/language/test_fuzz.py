@@ -167,7 +167,7 @@ def called(program: Program) -> str:
     return f"{inner}function outer {header[1]} {{ {body} }}\n"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(programs())
 def test_calls_do_what_the_function_does(program: Program):
     arrays = program.arrays()
@@ -181,13 +181,13 @@ def test_calls_do_what_the_function_does(program: Program):
         np.testing.assert_array_equal(a, b)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(texts)
 def test_random_text(text: str):
     survives(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(mutated())
 def test_mutated_programs(program: Program):
     survives(program.source)

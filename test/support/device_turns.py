@@ -14,7 +14,7 @@ import pytest
 
 import tiledialect as td
 
-MANY = 4
+MANY = 2
 """The number of cases from which none of a test's runs on both devices."""
 
 

@@ -36,7 +36,7 @@ from tiledialect.language.to_ir import load
 from tiledialect.passes.gradient.rules.elementwise import DERIVATIVES
 from tiledialect.passes.gradient.tile_gradient import gradient
 
-EXAMPLES = int(os.environ.get("TILE_GRADIENT_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("TILE_GRADIENT_EXAMPLES", "20"))
 """How many random contractions; more for a long run."""
 
 CASES: list[Case] = [*elementwise.CASES, *contractions.CASES]

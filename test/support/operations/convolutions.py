@@ -104,7 +104,7 @@ def convolve(window: Window, image: Array, kernel: Array, groups: int = 1) -> Ar
 
 
 def _sizes(window: Window) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    image = {1: (13,), 2: (9, 10), 3: (5, 6, 7)}[window.rank]
+    image = {1: (13,), 2: (8, 9), 3: (4, 6, 5)}[window.rank]
     return image, {1: (4,), 2: (3, 2), 3: (2, 3, 2)}[window.rank]
 
 
