@@ -79,7 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--examples",
         type=int,
-        default=100,
+        default=200,
         help="random contractions that the devices compute, each its share (test_random_programs.py)",
     )
     parser.addoption(

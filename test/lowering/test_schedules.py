@@ -109,13 +109,15 @@ def check_passes(
     *,
     free: bool,
 ) -> None:
-    """Fail unless the nests give the right results after each pass."""
-    scheduled = str(module)
+    """Fail unless the nests give the right results after each pass that changes them."""
+    scheduled = before = str(module)
     for lower in (TileToNestPass(), *nest_passes({NestFreeBarriersPass.name} if free else ())):
         try:
             lower.apply(Context(), module)
             module.verify()
-            agree(run_host(module, None, arrays), expected, errors)
+            if (text := str(module)) != before:
+                agree(run_host(module, None, arrays), expected, errors)
+            before = text
         except Exception as error:
             error.add_note(f"{scheduled}\nafter {lower.name}:\n{module}")
             raise
