@@ -85,14 +85,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-device",
         action="store_true",
-        help="run tests of many cases on every device: else each case is left to the default one "
+        help="run tests of several cases on every device: else each case is left to the default one "
         "or to Oclgrind, by turns",
     )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave each case of a test that has many to one of two devices."""
+    """Leave each case of a test that has several to one of two devices."""
     if not config.getoption("--every-device"):
         skipped = device_turns.left_out(items)
         config.hook.pytest_deselected(items=list(skipped))

@@ -1,4 +1,4 @@
-"""Tests of many cases: each case runs on the default device or on the simulator, by turns.
+"""Tests of two cases or more: each case runs on the default device or on the simulator, by turns.
 
 So both see half of the cases of each form of kernel. A test marked `every_device` is about the
 devices themselves, and runs on all, as all tests do with `--every-device`.
