@@ -118,6 +118,13 @@ Before shapes and types are known, and for numbers in a program, there are besid
 Operands of different types are converted to one in which they meet:
 """
 
+NAMES = """\
+Options such as `apart=T` and `keep=T` name results. A name is no attribute, but a location:
+MLIR's `loc("T")`, or `loc("T"("f.tile":3:1))` with the place in the text. Passes keep it in
+rewrites. Equal ops under different names are still merged, and `--print-debuginfo` prints it. The
+language and Lift name results so. In a `.mlir` file a value without a name location has the name
+`T` if it is `%T` there. Later changes of SSA names change nothing.
+"""
 ATTRIBUTES_INTRODUCTION = """
 Besides their properties, ops have attributes that steer passes or hand on facts about the source.
 The table `tiledialect/dialects/discardable.py` declares them. Modules are verified against it: an
@@ -309,6 +316,8 @@ def attributes_page() -> Iterator[str]:
         for name, declared in DISCARDABLE.items()
     )
     yield "\n".join(["| attribute | stands on | type | |", "| --- | --- | --- | --- |", *rows])
+    yield "## Names of results"
+    yield NAMES
 
 
 # -- the passes ------------------------------------------------------------------------------

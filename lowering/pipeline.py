@@ -9,9 +9,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.transforms.canonicalize import CanonicalizePass
-from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
 from tiledialect.dialects.tile.schedule_text import read_schedules
+from tiledialect.ir.common_subexpressions import NamingCsePass
 from tiledialect.ir.target_spec import is_gpu, limit, platform
 from tiledialect.lowering.gpu.arith_share_reciprocals import ArithShareReciprocalsPass
 from tiledialect.lowering.gpu.gpu_broadcast_halves import GpuBroadcastHalvesPass
@@ -91,7 +91,7 @@ def pipeline(
         TileWidenPass(),
         LiftNumbersToTilePass(),
         CanonicalizePass(),
-        CommonSubexpressionElimination(),
+        NamingCsePass(),
         # normalize, with the algebra of sums
         TileDecomposePass(),
         TileFactorSumsPass(),
@@ -126,7 +126,7 @@ def open_pipeline(local_size: int, index_width: int) -> tuple[ModulePass, ...]:
     """Passes from functions of patterns with open sizes to the kernel level."""
     return (
         CanonicalizePass(),
-        CommonSubexpressionElimination(),
+        NamingCsePass(),
         LiftLowerPass(),
         LiftToNestPass(local_size, index_width),
         TileToGpuPass(),

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.ir import Operation
+
+from tiledialect.ir.names import place_of
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class TileError(Exception):
     @classmethod
     def at(cls, op: Operation, message: str) -> Self:
         """An error in ``op``, placed where the op's location says it comes from."""
-        location = op.location
-        if not isinstance(location, FileLineColLoc):
+        location = place_of(op)
+        if location is None:
             return cls(message)
         file = location.filename.data
         # A Python file is at hand; the text of others comes with whoever read them.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 from xdsl.dialects import arith, func, gpu, memref, vector
-from xdsl.dialects.builtin import FileLineColLoc, MemRefType, UnregisteredOp, VectorType
+from xdsl.dialects.builtin import MemRefType, UnregisteredOp, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
 from tiledialect.dialects.nest.asynchronous import CopyOp
@@ -16,6 +16,7 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
+from tiledialect.ir.names import place_of
 from tiledialect.lowering.gpu.gpu_widen_bf16 import computes_with_bf16, has_bf16
 from tiledialect.lowering.host.buffer_offsets import is_part
 from tiledialect.lowering.names import sanitized
@@ -77,8 +78,7 @@ def symbol(op: gpu.ModuleOp | Function) -> str:
 
 def message(op: Operation, place: str, reason: str) -> str:
     """Text of an error: the op, its place and the reason."""
-    location = op.location
-    if isinstance(location, FileLineColLoc):
+    if (location := place_of(op)) is not None:
         place += f" ({location.filename.data}:{location.line.data}:{location.column.data})"
     name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
     return f"opencl: cannot print '{name}' in {place}: {reason}"

@@ -21,6 +21,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, DivOp, MulOp, NegOp, SubOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import keep_name, keep_place
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 
@@ -99,13 +100,13 @@ class SumFactoring:
         assert total is not None
         if _drops_axes(op):
             total = self._add(op, _without_axes(op, total))
-        total.name_hint = op.result.name_hint
+        keep_name(total, op.result)
         self._replace(op, total)
         return total
 
     def _add(self, place: ContractionOp, op: Operation) -> SSAValue:
         """Insert an op before another one, after all known values; its result."""
-        op.location = place.location
+        keep_place(op, place)
         Rewriter.insert_op(op, InsertPoint.before(place))
         self._enter(op)
         return op.results[0]
@@ -160,7 +161,7 @@ class SumFactoring:
         total = _with_axes(op, op.inputs[0])
         self._add(op, total)
         result = self._add(op, _without_axes(op, total.result))
-        result.name_hint = op.result.name_hint
+        keep_name(result, op.result)
         self._replace(op, result)
         return total
 

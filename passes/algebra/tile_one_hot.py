@@ -21,6 +21,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, ScatterOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import give_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.algebra.rewrites.comparison_sums import as_comparison
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
@@ -217,8 +218,8 @@ class OneHotRewrite:
         """Result with its axes in the contraction's order."""
         self.moved(result, names, self.found.output)
         for new in self.made:
-            new.location = self.found.op.location
-        self.made[-1].results[0].name_hint = self.found.op.result.name_hint
+            keep_place(new, self.found.op)
+        keep_name(self.made[-1].results[0], self.found.op.result)
         return self.made
 
     def moved(self, value: SSAValue, names: Names, wanted: Names) -> SSAValue:
@@ -243,7 +244,7 @@ class OneHotRewrite:
     def add(self, name: str, op: Operation) -> SSAValue:
         """Append an op; its first result."""
         self.made.append(op)
-        op.results[0].name_hint = name
+        give_name(op.results[0], name)
         return op.results[0]
 
 

@@ -22,6 +22,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.prefix import Prefix, prefix
+from tiledialect.ir.names import give_name, keep_name, keep_place
 from tiledialect.passes.algebra.rewrites.segmented_scans import segmented_scan
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
@@ -70,21 +71,21 @@ def as_scan(op: ContractionOp, found: Prefix) -> list[Operation]:
     source = terms[0]
     if not _is_input(found.source, source):
         new = _contraction(op, op.aggregation.data, combination, terms, found.source)
-        new.result.name_hint = "terms"
+        give_name(new.result, "terms")
         made.append(new)
         source = new.result
     scan = ScanOp(op.aggregation.data, source, found.axis, reverse=found.reverse)
     made.append(scan)
     if not _is_input(found.result, scan.result):
-        scan.result.name_hint = "running"
+        give_name(scan.result, "running")
         combination = Combination.mul if factors else Combination.none
         result = _contraction(
             op, Aggregation.assign, combination, [scan.result, *factors], found.result, op.default
         )
         made.append(result)
     for new in made:
-        new.location = op.location
-    made[-1].results[0].name_hint = op.result.name_hint
+        keep_place(new, op)
+    keep_name(made[-1].results[0], op.result)
     return made
 
 

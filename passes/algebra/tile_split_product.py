@@ -19,6 +19,8 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Access, IndexExpr
+from tiledialect.ir.named_values import names_text, option_name
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.split.rewrites.split_choice import GAIN, results_with
@@ -58,10 +60,10 @@ def split(op: ContractionOp, pair: tuple[int, ...]) -> tuple[ContractionOp, Cont
     place = tuple(IndexExpr.of(name) for name in kept)
     first = _sum(inner, place, tuple(ranges[name].extent for name in kept))
     second = _sum([(first.result, place), outer], op.output.data, op.space().output_shape)
-    first.result.name_hint = f"{op.result.name_hint or 'result'}_factor"
-    second.result.name_hint = op.result.name_hint
+    give_name(first.result, f"{given_name(op.result) or 'result'}_factor")
+    keep_name(second.result, op.result)
     for new in (first, second):
-        new.location = op.location
+        keep_place(new, op)
     return first, second
 
 
@@ -129,7 +131,8 @@ class TileSplitProductPass(ModulePass):
 
     def _places(self, op: ContractionOp) -> tuple[int, ...]:
         """Numbers of the factors of a product that are multiplied first."""
-        return tuple(k for k, v in enumerate(op.inputs) if v.name_hint in self.first)
+        first = [*map(option_name, self.first)]
+        return tuple(k for k, v in enumerate(op.inputs) if given_name(v) in first)
 
     def _named(self, plain: list[ContractionOp]) -> list[ContractionOp]:
         """The products that have the two named factors."""
@@ -138,4 +141,8 @@ class TileSplitProductPass(ModulePass):
             raise TileError(f"`first` must name 2 factors, got {len(self.first)} ({names})")
         if found := [op for op in plain if len(self._places(op)) == 2]:
             return found
-        raise TileError(f"`first` must name two factors of a sum of products of three, got {names}")
+        known = names_text([v for op in plain for v in op.inputs])
+        raise TileError(
+            f"`first` must name two factors of a sum of products of three, got {names}; "
+            f"there is {known}"
+        )

@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
+from tiledialect.ir.named_values import named_values
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
@@ -83,13 +84,13 @@ class TileWinogradPass(PassWithFlags):
 
     def _named(self, module: ModuleOp, name: str) -> SlidingSum:
         """The contraction of this name."""
-        for op in ops_of(module, ContractionOp):
-            if op.result.name_hint == name.removeprefix("%"):
-                if (found := SlidingSum.of(op)) is not None:
-                    return found
-                reason = "is not a sum of products of f32 over windows of 3 x 3 with stride 1"
-                raise TileError.at(op, f"{name_of(op.result)} {reason}")
-        raise TileError(f"there is no contraction {name.removeprefix('%')}")
+        results = [op.result for op in ops_of(module, ContractionOp)]
+        op = named_values(results, name, "contraction")[0].owner
+        assert isinstance(op, ContractionOp)
+        if (found := SlidingSum.of(op)) is not None:
+            return found
+        reason = "is not a sum of products of f32 over windows of 3 x 3 with stride 1"
+        raise TileError.at(op, f"{name_of(op.result)} {reason}")
 
 
 def _choose(found: SlidingSum, device: Device) -> str:

@@ -18,7 +18,7 @@ from tiledialect.errors import count
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.ir.names import from_hint
+from tiledialect.ir.names import from_hint, given_name
 from tiledialect.ir.signature import argument_dims
 from tiledialect.passes.diagnostics.reporting import placed
 
@@ -38,10 +38,9 @@ def header_names(function: func.FuncOp) -> dict[SSAValue, AxisNames]:
 def axis_names(op: Operation, known: Mapping[SSAValue, AxisNames]) -> AxisNames:
     """Names of the dimensions of an op's result, by its sizes or its operands."""
     if isinstance(op, ContractionOp | SizedOp):
-        hints = (size.name_hint for size in op.sizes)
+        given = map(given_name, op.sizes)
         shape = shape_of(tensor_type(op.result)) or ()
-        names = (next(hints) if size == DYNAMIC_INDEX else None for size in shape)
-        return tuple(name and from_hint(name) for name in names)
+        return tuple(next(given) if size == DYNAMIC_INDEX else None for size in shape)
     return _broadcast_names(op, known) if isinstance(op, ElementwiseOp) else ()
 
 

@@ -6,11 +6,12 @@ import warnings
 from collections.abc import Iterable
 from inspect import currentframe
 
-from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from tiledialect.dialects.discardable import WARNINGS
 from tiledialect.errors import TileWarning
+from tiledialect.ir.names import place_of
 
 
 def keep_warnings(module: ModuleOp, texts: Iterable[str]) -> None:
@@ -32,7 +33,7 @@ def warn(texts: Iterable[str]) -> None:
 
 def placed(op: Operation, text: str) -> str:
     """Text after the source location of an op, if that is known."""
-    place = op.location
-    if not isinstance(place, FileLineColLoc):
+    place = place_of(op)
+    if place is None:
         return text
     return f"{place.filename.data}:{place.line.data}:{place.column.data}: {text}"

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
-from xdsl.transforms.common_subexpression_elimination import cse
 
 from tiledialect.dialects.discardable import FUSED
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.ir.common_subexpressions import cse
+from tiledialect.ir.names import given_name
 from tiledialect.passes.diagnostics.value_text import described
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine
 from tiledialect.passes.fuse.fusion_rules import ROW_FUSION, Order, Partners, Rule, producers
@@ -268,7 +269,7 @@ class KernelFusion:
 
     def _is_apart(self, kernel: KernelOp) -> bool:
         """Whether a kernel is kept apart from later kernels."""
-        return any(v.name_hint in self.apart for v in kernel.outputs)
+        return any(given_name(v) in self.apart for v in kernel.outputs)
 
     def _costs_text(self, gain: Gain) -> str:
         """Text of the costs that were compared."""

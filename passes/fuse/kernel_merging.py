@@ -15,6 +15,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.small_stencils import is_covered
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
+from tiledialect.ir.names import keep_name, keep_place, take_name
 from tiledialect.ir.ops_in import outer_operands
 
 MAX_ARGUMENTS = 100
@@ -64,7 +65,7 @@ def merged(
     body = Block(arg_types=[v.type for v in outer])
     values: dict[SSAValue, SSAValue] = dict(zip(outer, body.args, strict=True))
     for value, argument in values.items():
-        argument.name_hint = value.name_hint
+        keep_name(argument, value)
     results: list[SSAValue] = []
     for k in (first, second):
         mapped = dict[SSAValue, SSAValue]()
@@ -77,7 +78,7 @@ def merged(
     body.add_op(YieldOp(results))
     _share_casts(body)
     kernel = KernelOp(outer, [v.type for v in results], Region(body))
-    kernel.location = second.location
+    keep_place(kernel, second)
     if len(kernel.inputs) + len(kernel.outputs) > MAX_ARGUMENTS:
         kernel.erase()
         return None
@@ -90,6 +91,7 @@ def _share_casts(body: Block) -> None:
     for op in [x for x in body.ops if isinstance(x, CastOp)]:
         first = found.setdefault((op.operand, op.result.type), op.result)
         if first is not op.result:
+            take_name(first, op.result)
             Rewriter.replace_op(op, [], [first])
 
 
@@ -115,7 +117,8 @@ def pruned(kernel: KernelOp) -> KernelOp:
         kernel.block.erase_arg(argument)
     body = kernel.detach_region(kernel.body)
     new = KernelOp(inputs, [v.type for v in kernel.outputs], body)
-    new.axes, new.location = kernel.axes, kernel.location
+    new.axes = kernel.axes
+    keep_place(new, kernel)
     kernel.erase()
     return new
 
@@ -130,7 +133,7 @@ def replace(first: KernelOp, second: KernelOp, kernel: KernelOp, place: KernelOp
     taken = [*used_elsewhere(first, second), *second.outputs]
     Rewriter.insert_op(kernel, InsertPoint.before(place))
     for old, new in zip(taken, kernel.outputs, strict=True):
-        new.name_hint = old.name_hint
+        keep_name(new, old)
         old.replace_uses_with_if(new, lambda use: use.operation is not second)
     for old in (second, first):
         Rewriter.erase_op(old)

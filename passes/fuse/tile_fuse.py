@@ -23,7 +23,8 @@ from tiledialect.dialects.tile.schedule_text import name_kernels
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError, meant
-from tiledialect.ir.names import from_hint, to_hint
+from tiledialect.ir.named_values import names_text, option_name
+from tiledialect.ir.names import given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of, outer_operands
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.passes.fuse.fusion_cost import Machine
@@ -133,7 +134,7 @@ class Grouping:
         self.group_of[result] = group
         group.ops.append(op)
         group.made.add(result)
-        if result.name_hint in self.apart:
+        if given_name(result) in self.apart:
             group.open = False
         group.read |= self._read_by(op, group)
         group.need({self.group_of[v] for v in group.read if v in self.group_of})
@@ -207,7 +208,7 @@ def is_copied(op: Operation, apart: Collection[str] = ()) -> bool:
     return (
         is_widened(op.result)
         and isinstance(before_reshapes(op.operand), BlockArgument)
-        and op.result.name_hint not in apart
+        and given_name(op.result) not in apart
         and all(map(_is_loaded, op.result.uses))
     )
 
@@ -299,7 +300,7 @@ def _materialize_constants(block: Block) -> None:
             for k, value in enumerate(op.operands):
                 if isinstance(value.owner, ConstantOp):
                     cast = CastOp.to(value, concrete(tensor_type(value).element_type))
-                    cast.result.name_hint = value.name_hint
+                    keep_name(cast.result, value)
                     Rewriter.insert_op(cast, InsertPoint.before(op))
                     op.operands[k] = cast.result
 
@@ -326,17 +327,17 @@ def _make_kernel(group: KernelGroup, copied: Collection[Operation]) -> None:
     last = group.ops[-1]
     body = Block(arg_types=[v.type for v in inputs])
     kernel = KernelOp(inputs, [v.type for v in outputs], Region(body))
-    kernel.location = last.location
+    keep_place(kernel, last)
     Rewriter.insert_op(kernel, InsertPoint.after(last))
     for op in group.ops:
         op.detach()
     body.add_ops(ops)
     for output, result in zip(outputs, kernel.outputs, strict=True):
-        result.name_hint = output.name_hint
+        keep_name(result, output)
         output.replace_uses_with_if(result, lambda use: use.operation not in ops)
     body.add_op(YieldOp(outputs))
     for old, new in zip(inputs, body.args, strict=True):
-        new.name_hint = old.name_hint
+        keep_name(new, old)
         old.replace_uses_with_if(new, lambda use: use.operation in ops)
 
 
@@ -408,11 +409,12 @@ class TileFusePass(PassWithFlags):
         """Fuse every function, and name the kernels."""
         device = device_of(op)
         machine = Machine.of(device)
-        hints = {value.name_hint for other in ops_in(op) for value in other.results}
-        apart = {name: name if name in hints else to_hint(name) for name in self.apart}
-        for name, hint in apart.items():
-            if hint not in hints:
-                like = meant(name, (from_hint(h) for h in hints if h))
+        apart = [*map(option_name, self.apart)]
+        results = [value for x in ops_in(op) for value in x.results]
+        names = dict.fromkeys(filter(None, map(given_name, results)))
+        for name in apart:
+            if name not in names:
+                like = meant(name, names) or f"; there is {names_text(results)}"
                 raise TileError(f"there is no result {name} to keep apart{like}")
         for function in ops_of(op, func.FuncOp):
             if has_one_block(function) and _is_static(function):
@@ -425,9 +427,9 @@ class TileFusePass(PassWithFlags):
                 rules |= {} if gpu else {GATHER_INLINING: loads}
                 rules |= {ROW_FUSION: rows, EXTREMUM_COUNTING: rows, HORIZONTAL_FUSION: self.beside}
                 given = kernels_in(block)
-                fuse(function, [*apart.values()], gpu=gpu)
+                fuse(function, apart, gpu=gpu)
                 copy_returned_arguments(function)
-                forced = rules, self.again, [*apart.values()]
+                forced = rules, self.again, apart
                 fusion = KernelFusion(block, machine, *forced, given, explains=self.explain)
                 fusion.run()
                 drop_overwritten_defaults(function.body)

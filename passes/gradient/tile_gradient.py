@@ -11,8 +11,8 @@ from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
+    FileLineColLoc,
     FunctionType,
-    LocationAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -33,7 +33,7 @@ from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
 from tiledialect.dialects.tile.meetings import element_type, leave_open
 from tiledialect.errors import TileError
-from tiledialect.ir.names import to_hint
+from tiledialect.ir.names import give_name, given_name, place_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import argument_names, find_function, miscounted, result_names
 from tiledialect.passes.gradient.rules.approximate_division import approximate_divisions
@@ -279,14 +279,14 @@ class _Differentiator:
             self.origins.note(op.results)
         added = self._add_cotangents(returned)
         for op in reversed(ops):
-            self._visit(op, self._builder(returned, op.location))
+            self._visit(op, self._builder(returned, place_of(op)))
         outputs = list(returned.operands) if self.with_outputs else []
         results = [self._result(k, names[k], self._builder(returned)) for k in self.inputs]
         new_names = cotangent_names([names[k] for k in self.inputs], old_outputs)
         self._finish(returned, added, outputs, results, new_names)
 
-    def _builder(self, before: Operation, location: LocationAttr | None = None) -> TensorBuilder:
-        return TensorBuilder(before, location, self.shaped_as, origins=self.origins)
+    def _builder(self, before: Operation, place: FileLineColLoc | None = None) -> TensorBuilder:
+        return TensorBuilder(before, place, self.shaped_as, origins=self.origins)
 
     def _find_active(self, ops: Sequence[Operation], sources: Sequence[SSAValue]) -> None:
         self.active.update(sources)
@@ -304,7 +304,7 @@ class _Differentiator:
         b = self._builder(returned)
         for output, name in zip(returned.operands, added, strict=True):
             argument = block.insert_arg(output.type, len(block.args))
-            argument.name_hint = to_hint(name)
+            give_name(argument, name)
             # The cotangent of an output of integers is not used.
             if can_flow(output):
                 self._accumulate(b, output, argument)
@@ -333,8 +333,8 @@ class _Differentiator:
     def _accumulate(self, b: TensorBuilder, value: SSAValue, share: SSAValue) -> None:
         if value in self.cotangents:
             share = b.add(self.cotangents[value], share)
-        if share.name_hint is None and value.name_hint is not None:
-            share.name_hint = f"D{value.name_hint}"
+        if given_name(share) is None and (name := given_name(value)) is not None:
+            give_name(share, f"D{name}")
         self.cotangents[value] = share
         self.shaped_as.setdefault(share, value)
 
@@ -348,7 +348,7 @@ class _Differentiator:
         if et.any_type not in (own, found) and own != found:
             result = b.insert(CastOp.to(result, own))
         if isinstance(result.owner, Operation):
-            result.name_hint = to_hint(f"D{name}")
+            give_name(result, f"D{name}")
         return result
 
     def _finish(

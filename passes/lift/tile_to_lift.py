@@ -27,6 +27,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.ir.names import keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lift.tracing import fresh_names, unplaced
 from tiledialect.lift.values import Value, as_tensor, to_value
@@ -389,9 +390,9 @@ def _replace(op: ContractionOp) -> None:
         block.erase(safe_erase=False)
         raise
     for new in block.walk():
-        new.location = op.location
+        keep_place(new, op)
     Rewriter.inline_block(block, InsertPoint.before(op))
-    value.name_hint = op.result.name_hint
+    keep_name(value, op.result)
     op.result.replace_all_uses_with(value)
     op.detach()
     op.erase()

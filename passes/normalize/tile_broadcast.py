@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.transforms.common_subexpression_elimination import cse
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import broadcast_shape, shape_of, tensor_type
@@ -19,6 +18,8 @@ from tiledialect.dialects.tile.elementwise import AddOp, ElementwiseOp, IndexOp,
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.common_subexpressions import cse
+from tiledialect.ir.names import keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 
 
@@ -88,8 +89,8 @@ def _elementwise_product(op: ContractionOp) -> list[Operation] | None:
         made.append(kind.create(operands=[result, operand], result_types=[t]))
         (result,) = made[-1].results
     for new in made:
-        new.location = op.location
-    made[-1].results[0].name_hint = op.result.name_hint
+        keep_place(new, op)
+    keep_name(made[-1].results[0], op.result)
     return made
 
 
@@ -192,7 +193,7 @@ def _computed_before(op: ElementwiseOp, index: int, source: SSAValue) -> Element
         attributes=op.attributes,
     )
     Rewriter.insert_op(first, InsertPoint.before(op))
-    first.res.name_hint = op.res.name_hint
+    keep_name(first.res, op.res)
     return first
 
 

@@ -22,12 +22,14 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
+from tiledialect.dialects.tile.canonicalization import drop
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, IndexOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import give_name, keep_name, keep_place
 
 MAX_OPS = 100
 """Maximum ops of the search for an argument as large as their result."""
@@ -74,7 +76,7 @@ class DecomposeScatter(RewritePattern):
         cast, named = _row_numbers(op)
         made, column = _column(op, like)
         rows = IndexOp.along(column, 0)
-        rows.result.name_hint = "rows"
+        give_name(rows.result, "rows")
         axes = len(shape_of(tensor_type(column)) or ())
         contraction = ContractionOp(
             Aggregation.add,
@@ -87,10 +89,10 @@ class DecomposeScatter(RewritePattern):
             ],
             shape=shape,
         )
-        contraction.result.name_hint = op.result.name_hint
+        keep_name(contraction.result, op.result)
         new = [*cast, *made, rows, contraction]
         for other in new:
-            other.location = op.location
+            keep_place(other, op)
         rewriter.replace(op, new)
 
 
@@ -114,13 +116,14 @@ def _column(op: ScatterOp, like: Shape) -> tuple[list[Operation], SSAValue]:
         ones = ContractionOp(
             Aggregation.assign, Combination.none, place, [(one.result, ())], shape=like[:1]
         )
-        one.result.name_hint, ones.result.name_hint = "one", "ones"
+        give_name(one.result, "one")
+        give_name(ones.result, "ones")
         return [one, ones], ones.result
     column = _argument_of(op.like, rows)
     if shape_of(tensor_type(column)) == like:
         return [], column
     view = ReshapeOp.of(column, like)
-    view.result.name_hint = op.like.name_hint
+    keep_name(view.result, op.like)
     return [view], view.result
 
 
@@ -134,7 +137,7 @@ class DecomposeSumTo(RewritePattern):
         if shape is None or like is None or DYNAMIC_INDEX in (*shape, *like):
             return
         if shape == like and op.operand.type == op.result.type:
-            rewriter.replace(op, [], [op.operand])
+            drop(op, op.operand, rewriter)
             return
         indices = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
         kept = indices[len(shape) - len(like) :]
@@ -143,7 +146,8 @@ class DecomposeSumTo(RewritePattern):
         contraction = ContractionOp(
             Aggregation.add, Combination.none, output, [(op.operand, access)], shape=like
         )
-        contraction.location = op.location
+        keep_place(contraction, op)
+        keep_name(contraction.result, op.result)
         rewriter.replace(op, contraction)
 
 
@@ -160,7 +164,7 @@ class CastDefault(RewritePattern):
         if isinstance(constant, ConstantOp) and not shape_of(tensor_type(op.default)):
             # The constant that is the default of all elements stays one.
             cast = ConstantOp.of(constant.number, t)
-        cast.location = op.location
+        keep_place(cast, op)
         rewriter.insert(cast)
         op.operands = (*op.operands[:-1], cast.results[0])
         rewriter.notify_op_modified(op)
@@ -173,10 +177,11 @@ class DropCustomGradient(RewritePattern):
     def match_and_rewrite(self, op: CustomGradientOp, rewriter: PatternRewriter) -> None:
         """Replace the op by its value."""
         if op.value.type == op.result.type:
-            rewriter.replace(op, [], [op.value])
+            drop(op, op.value, rewriter)
         else:
             cast = CastOp.to(op.value, tensor_type(op.result).element_type)
-            cast.location = op.location
+            keep_place(cast, op)
+            keep_name(cast.result, op.result)
             rewriter.replace(op, cast)
 
 

@@ -27,6 +27,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
+from tiledialect.ir.names import keep_name, keep_place, with_type
 from tiledialect.passes.schedule.rewrites.collapsed_reads import collapse_reads
 from tiledialect.passes.views.concatenation import completing_kernels
 from tiledialect.schedule.cost.device import Device, device_of
@@ -51,14 +52,15 @@ def joined(kernel: KernelOp, found: CollapsedAxes) -> KernelOp | None:
     for value, axis in collapsed.dropped.items():
         if axis is not None:
             t = make_type(collapsed.shape(value), tensor_type(value).element_type)
-            Rewriter.replace_value_with_new_type(value, t)
+            with_type(value, t)
     inputs = [
         ReshapeOp.of(v, shape(a)).result if a.type != v.type else v
         for v, a in zip(kernel.inputs, body.block.args, strict=True)
     ]
     outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
     new = KernelOp(inputs, [v.type for v in outputs], body)
-    new.attributes, new.location = dict(kernel.attributes), kernel.location
+    new.attributes = dict(kernel.attributes)
+    keep_place(new, kernel)
     new.sym_name = kernel.sym_name
     if kernel.axes is not None:
         new.axes = DomainAttr(tuple(collapsed.ranges.items()))
@@ -99,13 +101,13 @@ def replace_kernel(new: KernelOp, kernel: KernelOp) -> None:
     after: list[Operation] = []
     results: list[SSAValue] = []
     for old, result in zip(kernel.outputs, new.outputs, strict=True):
-        result.name_hint = old.name_hint
+        keep_name(result, old)
         if old.type != result.type:
             after.append(ReshapeOp.of(result, shape(old)))
             result = after[-1].results[0]
         results.append(result)
     for reshape in before:
-        reshape.result.name_hint = reshape.operand.name_hint
+        keep_name(reshape.result, reshape.operand)
     Rewriter.replace_op(kernel, [*before, new, *after], results)
 
 

@@ -48,6 +48,7 @@ from tiledialect.dialects.tile.meetings import element_type
 from tiledialect.dialects.tile.special import GatherOp, ScatterOp, SizedOp
 from tiledialect.errors import TileError, count
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import keep_name, keep_place, take_name, with_type
 from tiledialect.ir.signature import (
     argument_dims,
     argument_names,
@@ -121,7 +122,7 @@ def _bound(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> _Sp
     """Bind the inputs and infer all types; reals without a width in their context are f32."""
     bind_sizes(function, argument_names(function), types)
     for argument, t in zip(list(function.body.block.args), types, strict=True):
-        Rewriter.replace_value_with_new_type(argument, t)
+        with_type(argument, t)
     specializer = _Specializer({}, {}, header_names(function), {})
     specializer.run(function)
     return specializer
@@ -229,7 +230,7 @@ def _cast_cotangents(function: func.FuncOp, returned: func.ReturnOp) -> None:
             own = tensor_type(function.body.block.args[names.index(of.data)]).element_type
             if tensor_type(returned.operands[k]).element_type != own:
                 cast = CastOp.to(returned.operands[k], own)
-                cast.result.name_hint = returned.operands[k].name_hint
+                keep_name(cast.result, returned.operands[k])
                 Rewriter.insert_op(cast, InsertPoint.before(returned))
                 returned.operands[k] = cast.result
 
@@ -363,8 +364,8 @@ class _Specializer:
         """Visit the body of a custom gradient, whose sizes stay as long as the op."""
         if element_type(op.result) == et.any_type:
             self.left_open.add(op)
-        Rewriter.replace_value_with_new_type(op.cotangent, op.inferred_type())
-        Rewriter.replace_value_with_new_type(op.result, op.inferred_type())
+        with_type(op.cotangent, op.inferred_type())
+        with_type(op.result, op.inferred_type())
         for inner in reversed(self.block(op.body.block)):
             if inner.results and inner.results[0] in self.sizes and not inner.results[0].uses:
                 inner.detach()
@@ -372,14 +373,15 @@ class _Specializer:
         op.verify_()
 
     def replace(self, op: TileOp, new: TileOp) -> None:
-        new.location = op.location
+        keep_place(new, op)
+        keep_name(new.results[0], op.results[0])
         Rewriter.replace_op(op, new)
         if element_type(op.results[0]) == et.any_type:
             self.left_open.add(new)
         self.note(self.integers.visit(new, new in self.left_open))
         (result,) = new.results
         if result.type != (inferred := new.inferred_type()):
-            Rewriter.replace_value_with_new_type(result, inferred)
+            with_type(result, inferred)
         new.verify_()
         self.note_sum(new)
 
@@ -402,7 +404,7 @@ class _Specializer:
         inferred = op.inferred_type()
         if result.type != inferred:
             _check_rank(op, inferred)
-            result = Rewriter.replace_value_with_new_type(result, inferred)
+            result = with_type(result, inferred)
         op.verify_()
         self.note_sum(op)
         self.axes[result] = axis_names(op, self.axes)
@@ -415,10 +417,12 @@ class _Specializer:
             assert folded is not None, "weak values are constants"
             (value,) = folded
             if isinstance(value, SSAValue):
+                take_name(value, result)
                 Rewriter.replace_op(op, [], [value])
             else:
                 new = ConstantOp.create(result_types=[inferred], properties={"value": value})
-                new.location = op.location
+                keep_place(new, op)
+                keep_name(new.result, result)
                 Rewriter.replace_op(op, new)
 
     def finish(self, op: func.ReturnOp) -> None:

@@ -26,6 +26,7 @@ from tiledialect.dialects.tile.elementwise import (
 )
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, ScatterOp, ShapeOp, SumToOp
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place, take_name, with_type
 from tiledialect.ir.target_spec import precision_of
 
 F32 = et.CONCRETE["f32"]
@@ -124,7 +125,7 @@ class _Widener:
         (result,) = op.results
         if is_short(result):
             t = tensor_type(result)
-            new = Rewriter.replace_value_with_new_type(result, make_type(shape_of(t), F32))
+            new = with_type(result, make_type(shape_of(t), F32))
             self.types[new] = t.element_type
 
     def contraction(self, op: ContractionOp) -> None:
@@ -150,7 +151,7 @@ class _Widener:
         for k, value in enumerate(op.operands):
             if value in self.types:
                 cast = CastOp.to(value, self.types[value])
-                cast.result.name_hint = value.name_hint
+                keep_name(cast.result, value)
                 Rewriter.insert_op(cast, InsertPoint.before(op))
                 op.operands[k] = cast.result
 
@@ -158,6 +159,7 @@ class _Widener:
         """Replace an op by the value."""
         if value.type != op.result.type and value not in self.types:
             value = self.cast(value, tensor_type(op.result).element_type)
+        take_name(value, op.result)
         Rewriter.replace_op(op, [], [value])
 
     def was_short(self, value: SSAValue) -> bool:
@@ -178,12 +180,12 @@ class _Widener:
             cast = CastOp.to(value, t)
             owner = value.owner
             if isinstance(owner, Operation):
-                cast.location = owner.location
+                keep_place(cast, owner)
                 place = InsertPoint.after(owner)
             else:
                 place = InsertPoint.at_start(owner)
-            if value.name_hint:
-                cast.result.name_hint = value.name_hint + ("_wide" if t == F32 else "")
+            if name := given_name(value):
+                give_name(cast.result, name + ("_wide" if t == F32 else ""))
             Rewriter.insert_op(cast, place)
             self.casts[value, t] = cast.result
         return self.casts[value, t]

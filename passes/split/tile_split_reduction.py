@@ -15,6 +15,7 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
+from tiledialect.ir.named_values import named_values
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
@@ -105,11 +106,8 @@ class TileSplitReductionPass(PassWithFlags):
             if not found:
                 raise TileError(f"no contraction that can be split sums over {index}")
             return found
-        name = self.contraction.removeprefix("%")
-        found = [op for op in ops if op.result.name_hint == name]
-        if not found:
-            known = ", ".join(dict.fromkeys(name_of(op.result) for op in ops)) or "none"
-            raise TileError(f"there is no contraction {name}; there is {known}")
+        values = named_values([op.result for op in ops], self.contraction, "contraction")
+        found = [op for op in ops if op.result in values]
         for op in found:
             if (reason := split_obstacle(op, index)) is not None:
                 raise TileError.at(op, f"{name_of(op.result)} cannot be split: {reason}")

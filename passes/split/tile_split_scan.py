@@ -20,6 +20,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.ir.names import give_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import is_gpu, limit
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
@@ -79,15 +80,15 @@ class SplitScan:
         )
         self._as_type(self._add("blocks", scan), tensor_type(op.result).element_type)
         for new in self.made:
-            new.location = op.location
+            keep_place(new, op)
             if isinstance(new, ContractionOp):
                 set_domain(new, new.space())
-        self.made[-1].results[0].name_hint = op.result.name_hint
+        keep_name(self.made[-1].results[0], op.result)
         return self.made
 
     def _add(self, name: str, op: Operation) -> SSAValue:
         self.made.append(op)
-        op.results[0].name_hint = name
+        give_name(op.results[0], name)
         return op.results[0]
 
     def _as_type(self, value: SSAValue, t: Attribute, name: str = "result") -> SSAValue:

@@ -19,6 +19,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.rounding import ceil_div
@@ -87,9 +88,10 @@ def split(op: ScatterOp, parts: int) -> list[Operation]:
         shape=shape,
     )
     set_domain(total, total.space())
-    made.location = total.location = op.location
-    name = op.result.name_hint
-    made.result.name_hint, total.result.name_hint = f"{name or 'sums'}_parts", name
+    for new in (made, total):
+        keep_place(new, op)
+    give_name(made.result, f"{given_name(op.result) or 'sums'}_parts")
+    keep_name(total.result, op.result)
     return [made, total]
 
 
@@ -115,7 +117,7 @@ class TileSplitScatterPass(ModulePass):
             raise TileError(f"`parts` must be at least 1, got {self.parts}")
         device = device_of(op)
         for scatter in ops_of(op, ScatterOp):
-            kept = scatter.parts is not None or scatter.result.name_hint in self.keep
+            kept = scatter.parts is not None or given_name(scatter.result) in self.keep
             if kept or isinstance(scatter.parent_op(), KernelOp):
                 continue
             parts = self.parts or 1

@@ -19,6 +19,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.parts import Axis, miss, places
 from tiledialect.dialects.tile.structure.row_axes import names_in
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.ir.names import keep_name
 from tiledialect.passes.views.initial_values import set_default
 from tiledialect.schedule.output_box import always_lands, output_box
 
@@ -51,7 +52,7 @@ def merge_added_parts(block: Block) -> None:
                 added.detach()
                 Rewriter.insert_op(added, InsertPoint.before(op))
                 set_default(added, base)
-                added.result.name_hint = op.result.name_hint
+                keep_name(added.result, op.result)
                 Rewriter.replace_op(op, [], [added.result])
                 break
 

@@ -11,6 +11,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import BitAndOp, CmpEqOp, IndexOp, SelectOp
 from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.views.initial_values import filled
 
@@ -25,8 +26,8 @@ def select_diagonals(block: Block) -> None:
         if isinstance(op, ContractionOp) and (row := _row_of(op)) is not None:
             made = [row, *_selection(op, row.result)]
             for new in made:
-                new.location = op.location
-            made[-1].results[0].name_hint = op.result.name_hint
+                keep_place(new, op)
+            keep_name(made[-1].results[0], op.result)
             Rewriter.replace_op(op, made, made[-1].results)
 
 
@@ -52,7 +53,7 @@ def _row_of(op: ContractionOp) -> ReshapeOp | None:
         return None
     shape = [sizes[n] if n in read and n not in names[:k] else 1 for k, n in enumerate(names)]
     row = ReshapeOp.of(source, shape)
-    row.result.name_hint = source.name_hint
+    keep_name(row.result, source)
     return row
 
 
@@ -61,7 +62,7 @@ def _selection(op: ContractionOp, row: SSAValue) -> Iterator[Operation]:
     t, names = tensor_type(op.result), [e.variable for e in op.output.data]
     made = filled(0, t.element_type, shape_of(t) or ())
     zeros = made[-1].results[0]
-    zeros.name_hint = f"{op.result.name_hint or 'result'}_fill"
+    give_name(zeros, f"{given_name(op.result) or 'result'}_fill")
     for new in made:
         yield new
         if isinstance(new, ContractionOp):

@@ -14,6 +14,7 @@ from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import give_name, given_name, keep_place
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.schedule.output_box import leaves_unwritten
 
@@ -21,7 +22,7 @@ from tiledialect.schedule.output_box import leaves_unwritten
 def initial_value(value: float | int, t: Attribute) -> ConstantOp:
     """The initial value as a constant."""
     number = ConstantOp.of(value, t)
-    number.result.name_hint = "start"
+    give_name(number.result, "start")
     return number
 
 
@@ -31,7 +32,7 @@ def filled(value: float | int, t: Attribute, shape: Shape) -> list[Operation]:
     places = [IndexExpr.of(f"i{axis}") for axis in range(len(shape))]
     inputs: list[tuple[SSAValue, Sequence[IndexExpr]]] = [(number.result, ())]
     tensor = ContractionOp(Aggregation.assign, Combination.none, places, inputs, shape=shape)
-    tensor.result.name_hint = "starts"
+    give_name(tensor.result, "starts")
     return [number, tensor]
 
 
@@ -52,12 +53,12 @@ def initialize_unwritten(op: ContractionOp) -> None:
     else:
         return
     for new in made:
-        new.location = op.location
+        keep_place(new, op)
         if isinstance(new, ContractionOp):
             set_domain(new, new.space())
     Rewriter.insert_op(made, InsertPoint.before(op))
     start = made[-1].results[0]
-    start.name_hint = f"{op.result.name_hint or 'result'}_fill"
+    give_name(start, f"{given_name(op.result) or 'result'}_fill")
     set_default(op, start)
 
 

@@ -25,6 +25,7 @@ from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.structure.small_stencils import index_at, is_copy
 from tiledialect.index.expr import Access, IndexExpr, Range
 from tiledialect.index.sets import interval
+from tiledialect.ir.names import given_name, keep_place, take_name
 
 POSITIONAL = (IndexOp, GatherOp, PrngStateOp, PrngValueOp, ShapeOp, ConstantOp)
 """Elementwise ops whose elements depend on their positions."""
@@ -39,7 +40,7 @@ def sink_slices(body: Region, apart: Collection[str] = ()) -> None:
         if len(copies) < 2 or sum(size_of(c.result) for c in copies) > size_of(op.results[0]):
             continue
         made = _private_producers(op, {*copies})
-        if made is None or any(x.results[0].name_hint in apart for x in made):
+        if made is None or any(given_name(x.results[0]) in apart for x in made):
             continue
         for copy in copies:
             _SunkSlice(copy, made).put()
@@ -135,8 +136,8 @@ class _SunkSlice:
         """Replace the copy."""
         (access,) = self.copy.accesses
         result = self._read(self.copy.inputs[0], access.data)
-        if isinstance(result.owner, Operation) and result.name_hint is None:
-            result.name_hint = self.copy.result.name_hint
+        if isinstance(result.owner, Operation):
+            take_name(result, self.copy.result)
         Rewriter.replace_op(self.copy, [], [result])
 
     def _read(self, value: SSAValue, access: Access) -> SSAValue:
@@ -178,7 +179,7 @@ class _SunkSlice:
         )
 
     def _insert(self, op: Operation) -> SSAValue:
-        op.location = self.copy.location
+        keep_place(op, self.copy)
         Rewriter.insert_op(op, InsertPoint.before(self.copy))
         return op.results[0]
 

@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.elementwise import (
     SelectOp,
 )
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import keep_name, keep_place
 from tiledialect.passes.views.initial_values import initial_value
 
 LARGEST = 2**31
@@ -37,8 +38,8 @@ def select_inside(block: Block) -> None:
         if isinstance(op, ContractionOp) and _takes_in_place(op) and (test := _test(op)):
             made = _selection(op, *test)
             for new in made:
-                new.location = op.location
-            made[-1].results[0].name_hint = op.result.name_hint
+                keep_place(new, op)
+            keep_name(made[-1].results[0], op.result)
             Rewriter.replace_op(op, made, made[-1].results)
 
 

@@ -28,7 +28,7 @@ from tiledialect.ir.verification import verified
 def test_ops_know_their_place() -> None:
     module = parse_mlir('%a = "test.op"() : () -> i32\n  "test.op"() ({\n}) : () -> ()', "x.mlir")
     places = [str(op.location) for op in list(module.walk())[1:]]
-    assert places == ['loc("x.mlir":1:6)', 'loc("x.mlir":2:3)']
+    assert places == ['loc("a"("x.mlir":1:6))', 'loc("x.mlir":2:3)']
 
 
 def test_locations_in_the_text_are_kept() -> None:

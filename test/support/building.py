@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
+from tiledialect.ir.names import give_name
 
 
 def type_of(array: npt.NDArray[np.generic]) -> TensorType[Attribute]:
@@ -21,7 +22,7 @@ def type_of(array: npt.NDArray[np.generic]) -> TensorType[Attribute]:
 def function_module(block: Block, results: Sequence[SSAValue]) -> ModuleOp:
     """A module with one function @f of this body, from A0, A1, … to O0, O1, …"""
     for k, argument in enumerate(block.args):
-        argument.name_hint = f"A{k}"
+        give_name(argument, f"A{k}")
     block.add_op(ReturnOp(*results))
     function = FuncOp(
         "f",

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tiledialect.api.error_boundary import sourced
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir, read_text
+from tiledialect.ir.names import name_values
 from tiledialect.ir.verification import verified
 from tiledialect.language import to_ir
 from tiledialect.language.constants import given_constants
@@ -57,7 +58,9 @@ def load(
     """
     if isinstance(source, ModuleOp):
         _refuse(constants, "a module")
-        return Source(verified(source.clone()))
+        module = verified(source.clone())
+        name_values(module)
+        return Source(module)
     if isinstance(source, str) and not _is_path(source):
         # Editors on Windows begin files with a mark that tells their encoding.
         text = source.removeprefix("\ufeff")

@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, Region
 from tiledialect.dialects.discardable import ELEMENT_TYPE
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError
+from tiledialect.ir.names import keep_name
 from tiledialect.ir.signature import argument_names, result_names
 
 
@@ -50,7 +51,7 @@ def declaration(function: func.FuncOp) -> func.FuncOp:
     assert body.last_op is not None
     values = (*block.args, *results.results)
     for new, old in zip(values, (*body.args, *body.last_op.operands), strict=True):
-        new.name_hint = old.name_hint
+        keep_name(new, old)
     block.add_ops([results, func.ReturnOp(*results.results)])
     header = func.FuncOp(function.sym_name.data, (inputs, outputs), Region(block))
     header.arg_attrs, header.res_attrs = function.arg_attrs, function.res_attrs

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IntAttr,
     IntegerType,
     ModuleOp,
+    NameLoc,
     StringAttr,
     UnknownLoc,
 )
@@ -28,6 +29,7 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
 from tiledialect.errors import SourceSpan, TileError
+from tiledialect.ir.names import name_values, place_of, set_place
 from tiledialect.ir.verification import explain
 from tiledialect.universe import full_universe
 
@@ -37,13 +39,14 @@ def parse_mlir(
 ) -> ModuleOp:
     """The module that MLIR text holds, not verified; a TileError at the place that is wrong.
 
-    Every op without a location in the text gets the place where it stands. ``context`` says which
-    dialects there are, by default all; without ``implicit_module`` the text must begin with one.
+    Every op without a location in the text gets the place where it stands, and every value without
+    a name its SSA name. ``context`` says which dialects there are, by default all; without
+    ``implicit_module`` the text must begin with one.
     """
     parser = _PlacingParser(context or all_dialects(), filename)
     try:
         parser.start(text)
-        return parser.parse_module(implicit_module)
+        module = parser.parse_module(implicit_module)
     except ParseError as error:
         raise TileError(*parser.diagnosis(error)) from error
     except RecursionError:
@@ -51,6 +54,8 @@ def parse_mlir(
     except Exception as error:
         # The constructors of ops and attributes, of any dialect, raise any exception.
         raise TileError(explain(error, "parse"), parser.here()) from error
+    name_values(module)
+    return module
 
 
 def print_module(module: ModuleOp, locations: bool = False) -> str:
@@ -165,9 +170,9 @@ class _PlacingParser(Parser):
         """Parse an op, which gets a location if the text gives it none."""
         op = super().parse_operation()
         line, column = self._place(self._op_starts.pop())
-        if isinstance(op.location, UnknownLoc):
+        if place_of(op) is None and isinstance(op.location, UnknownLoc | NameLoc):
             file = StringAttr(self._text.name)
-            op.location = FileLineColLoc(file, IntAttr(line), IntAttr(column))
+            set_place(op, FileLineColLoc(file, IntAttr(line), IntAttr(column)))
         return op
 
     def resolve_operand(

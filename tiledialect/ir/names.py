@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter
 
 _NUMBERED = re.compile(r"_(\d+)$")
 _OTHERS = re.compile(r"^(?=\d|$)|[^A-Za-z0-9_$.-]")
@@ -23,3 +37,107 @@ def to_hint(name: str) -> str:
 def from_hint(hint: str) -> str:
     """The name of Tile that ``to_hint`` made ``hint`` of; ``hint`` itself if none."""
     return hint.replace(".prime", "'").replace(".", "_")
+
+
+# -- names of values -----------------------------------------------------------------------------
+
+Named = Operation | BlockArgument
+"""Object whose location names values: an op its results, an argument itself."""
+
+
+def given_name(value: SSAValue) -> str | None:
+    """Name that the user gave a value, by a name location; None without one."""
+    named, number = _named(value)
+    return _names(named)[number] or None
+
+
+def give_name(value: SSAValue, name: str | None) -> None:
+    """Name a value as users do, by a name location, and as its SSA name; None for no name."""
+    value.name_hint = None if name is None else to_hint(name)
+    named, number = _named(value)
+    names = _names(named)
+    names[number] = name or ""
+    named.location = _location(names, place_of(named))
+
+
+def keep_name(new: SSAValue, old: SSAValue) -> None:
+    """Give a value the name of the one in whose place it stands."""
+    if (name := given_name(old)) is not None:
+        give_name(new, name)
+    new.name_hint = old.name_hint
+
+
+def take_name(new: SSAValue, old: SSAValue) -> None:
+    """Give a value the name of one that it replaces, if it has no name of its own."""
+    if given_name(new) is None:
+        keep_name(new, old)
+
+
+def place_of(named: Named) -> FileLineColLoc | None:
+    """Place in the source from which an op or an argument is."""
+    location: Attribute = named.location
+    while isinstance(location, NameLoc | FusedLoc):
+        location = location.location if isinstance(location, NameLoc) else _parts(location)[0]
+    return location if isinstance(location, FileLineColLoc) else None
+
+
+def keep_place(new: Operation, old: Operation) -> None:
+    """Give an op the place of another one; its results keep their names."""
+    set_place(new, place_of(old))
+
+
+def set_place(op: Operation, place: FileLineColLoc | None) -> None:
+    """Note the place in the source from which an op is; its results keep their names."""
+    op.location = _location(_names(op), place)
+
+
+def with_type(value: SSAValue, t: Attribute) -> SSAValue:
+    """Replace a value by one of another type that keeps its name."""
+    location = value.location if isinstance(value, BlockArgument) else None
+    new = Rewriter.replace_value_with_new_type(value, t)
+    if location is not None and isinstance(new, BlockArgument):
+        new.location = location
+    return new
+
+
+def name_values(module: Operation) -> None:
+    """Take SSA names for names of the user, where a text gives a value no other name.
+
+    SSA names are names in the text alone: printers and passes are free to change them.
+    """
+    for op in module.walk():
+        arguments = [a for region in op.regions for block in region.blocks for a in block.args]
+        for value in (*arguments, *op.results):
+            if value.name_hint and given_name(value) is None:
+                give_name(value, from_hint(value.name_hint))
+
+
+def _named(value: SSAValue) -> tuple[Named, int]:
+    """Object that names a value, and the value's number there."""
+    if isinstance(value, OpResult):
+        return value.op, value.index
+    assert isinstance(value, BlockArgument)
+    return value, 0
+
+
+def _names(named: Named) -> list[str]:
+    """Names by the location of an op or an argument; empty for values without one."""
+    count, location = len(named.results) if isinstance(named, Operation) else 1, named.location
+    parts = _parts(location) if isinstance(location, FusedLoc) else (location,)
+    if len(parts) != count:
+        return [""] * count
+    return [part.desc.data if isinstance(part, NameLoc) else "" for part in parts]
+
+
+def _location(names: Sequence[str], place: FileLineColLoc | None) -> LocationAttr:
+    """Location of an op with names for its results, one of each if there are several."""
+    outer = place or UnknownLoc()
+    parts = [NameLoc(StringAttr(n), place or NoneAttr()) if n else outer for n in names]
+    if not any(names):
+        return outer
+    return FusedLoc(tuple(parts), NoneAttr()) if len(parts) > 1 else parts[0]
+
+
+def _parts(location: FusedLoc) -> Sequence[Attribute]:
+    assert isinstance(location.locations, ArrayAttr)
+    return location.locations.data

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, UnrankedTensorType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
@@ -15,7 +15,7 @@ from tiledialect import caches
 from tiledialect.dialects.discardable import DIMS, NAME
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError, count
-from tiledialect.ir.names import from_hint
+from tiledialect.ir.names import given_name
 from tiledialect.ir.ops_in import has_one_block, ops_of
 
 
@@ -91,7 +91,7 @@ def check_tensors(function: func.FuncOp) -> None:
 
 def argument_names(function: func.FuncOp) -> list[str]:
     """Names of the inputs for the user."""
-    return _names(function.arg_attrs, [arg.name_hint for arg in function.body.block.args], "arg")
+    return _names(function.arg_attrs, function.body.block.args, "arg")
 
 
 def argument_dims(function: func.FuncOp) -> list[tuple[str, ...] | None]:
@@ -109,11 +109,11 @@ def result_names(function: func.FuncOp) -> list[str]:
     """Names of the outputs for the user."""
     returned = function.body.block.last_op
     assert returned is not None
-    return _names(function.res_attrs, [v.name_hint for v in returned.operands], "res")
+    return _names(function.res_attrs, returned.operands, "res")
 
 
-def _names(attrs: ArrayAttr[Attribute] | None, hints: Sequence[str | None], kind: str) -> list[str]:
-    names = [from_hint(hint) if hint else f"{kind}{k}" for k, hint in enumerate(hints)]
+def _names(attrs: ArrayAttr[Attribute] | None, values: Sequence[SSAValue], kind: str) -> list[str]:
+    names = [given_name(value) or f"{kind}{k}" for k, value in enumerate(values)]
     for k, entry in enumerate(attrs or ()):
         name = getattr(entry, "data", {}).get(NAME)
         if isinstance(name, StringAttr):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.discardable import verify_attributes
 from tiledialect.errors import TileError
+from tiledialect.ir.names import place_of
 
 GRAPH_REGIONS = ("builtin.module", "hw.module", "equivalence.graph")
 """Ops whose regions are graphs: the order of the ops in them says nothing.
@@ -45,7 +46,7 @@ def explain(error: Exception, task: str) -> str:
 
 def malformed(op: Operation, message: str) -> TileError:
     """An error in an op, which it names if it cannot be placed."""
-    if not isinstance(op.location, FileLineColLoc):
+    if place_of(op) is None:
         message = f"the module is malformed, at {op.name}: {message}"
     return TileError.at(op, message)
 
@@ -99,12 +100,8 @@ def check_dominance(module: ModuleOp) -> None:
 def _out_of_order(value: SSAValue, op: Operation) -> str:
     name = f"%{value.name_hint}" if value.name_hint else f"operand {op.operands.index(value)}"
     owner = value.owner if isinstance(value, OpResult) else None
-    place = owner.location if isinstance(owner, Operation) else None
-    where = (
-        f"; its definition is in line {place.line.data}"
-        if isinstance(place, FileLineColLoc)
-        else ""
-    )
+    place = place_of(owner) if isinstance(owner, Operation) else None
+    where = f"; its definition is in line {place.line.data}" if place is not None else ""
     return f"{name} is used where it is not defined yet{where}"
 
 

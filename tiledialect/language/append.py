@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, ElementwiseOp, SizeOp
 from tiledialect.dialects.tile.meetings import leave_open
 from tiledialect.errors import SourceSpan, TileError
+from tiledialect.ir.names import set_place
 from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
 
 from .parser import LARGEST_INTEGER
@@ -69,7 +70,8 @@ class Appender:
     def locate(self, op: Operation, span: SourceSpan) -> None:
         """Note in ``op`` where it comes from."""
         span = self.place or span
-        op.location = FileLineColLoc(self.filename, IntAttr(span.line), IntAttr(span.column))
+        place = FileLineColLoc(self.filename, IntAttr(span.line), IntAttr(span.column))
+        set_place(op, place)
 
     def make(self, make: Callable[[], Operation], span: SourceSpan) -> SSAValue:
         """Append the op that ``make`` builds; its refusals are errors at ``span``."""

@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.ir.names import to_hint
+from tiledialect.ir.names import give_name
 
 from . import ast
 from .append import Value
@@ -19,7 +19,7 @@ def lower_custom_gradient(scope: Scope, statement: ast.CustomGradient) -> SSAVal
     operand = scope.appender.tensor(value, statement.value.span)
     inputs = [_tensor(scope, name) for name in statement.inputs]
     op = CustomGradientOp.of(operand, inputs)
-    op.cotangent.name_hint = to_hint(statement.cotangent.text)
+    give_name(op.cotangent, statement.cotangent.text)
     with scope.inside(op.body.block, {name.text for name in statement.gradients}):
         scope.values[statement.cotangent.text] = op.cotangent
         scope.keep_sizes(op.cotangent, [value])

@@ -12,7 +12,7 @@ from xdsl.ir import Block, SSAValue
 
 from tiledialect.dialects.tile.base import DYNAMIC_INDEX, shape_of, tensor_type
 from tiledialect.errors import SourceSpan, TileError
-from tiledialect.ir.names import to_hint
+from tiledialect.ir.names import give_name
 
 from . import ast
 from .append import Appender, Size, Value, is_size
@@ -100,7 +100,7 @@ class Scope(ABC):
             position = self.appender.size(axis, span)
             self.asked[size] = self.appender.add(tensor.DimOp(value, position), span)
             if size in self.axis_names:
-                self.asked[size].name_hint = to_hint(self.axis_names[size])
+                give_name(self.asked[size], self.axis_names[size])
         return self.asked[size]
 
     def keep_sizes(self, result: SSAValue, operands: Sequence[Value]) -> None:

@@ -16,7 +16,7 @@ from tiledialect.dialects.tile.base import DYNAMIC_INDEX, make_type, shape_of, t
 from tiledialect.dialects.tile.element_types import any_type
 from tiledialect.dialects.tile.elementwise import ConstantOp, IdentOp
 from tiledialect.errors import SourceSpan, TileError, count
-from tiledialect.ir.names import to_hint
+from tiledialect.ir.names import give_name, given_name
 
 from . import ast
 from .append import Appender, Size, Value, is_size, size_arithmetic
@@ -118,7 +118,7 @@ class Lowering(Scope):
         name, dims = parameter.name.text, parameter.dims
         shape = None if dims is None else tuple(_static_size(dim) for dim in dims)
         argument = self.block.insert_arg(make_type(shape, any_type), len(self.block.args))
-        argument.name_hint = to_hint(name)
+        give_name(argument, name)
         attributes: dict[str, Attribute] = {NAME: StringAttr(name)}
         if dims is not None:
             attributes[DIMS] = ArrayAttr(StringAttr(dim.text) for dim in dims)
@@ -215,7 +215,7 @@ class Lowering(Scope):
             results = self.inlined(self.functions[call.function], operands, call.span)
         for target, value in zip(statement.targets, results, strict=True):
             # It takes the name that it gets here.
-            value.name_hint = None
+            give_name(value, None)
             self.values[target.text] = value
 
     def inlined(
@@ -288,7 +288,7 @@ class Lowering(Scope):
         value = self.results.get(name, self.values[name])
         if not statement.attributes or not isinstance(value, SSAValue):
             return
-        if isinstance(value.owner, Operation) and value.name_hint == to_hint(name):
+        if isinstance(value.owner, Operation) and given_name(value) == name:
             value.owner.attributes[HINTS] = _hints(statement.attributes)
 
     def bind(self, target: ast.Name, value: Value) -> None:
@@ -297,15 +297,15 @@ class Lowering(Scope):
         if is_size(value):
             if name in self.outputs:
                 self.results[name] = self.appender.tensor(value, target.span)
-                self.results[name].name_hint = to_hint(name)
-            elif isinstance(value, SSAValue) and value.name_hint is None:
-                value.name_hint = to_hint(name)
+                give_name(self.results[name], name)
+            elif isinstance(value, SSAValue) and given_name(value) is None:
+                give_name(value, name)
         elif isinstance(value, SSAValue):
-            if value.name_hint is not None:
+            if given_name(value) is not None:
                 copy = self.appender.elementwise("ident", [value], target.span)
                 self.keep_sizes(copy, [value])
                 value = copy
-            value.name_hint = to_hint(name)
+            give_name(value, name)
         self.values[name] = value
 
     # -- expressions -----------------------------------------------------------------------

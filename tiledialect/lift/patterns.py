@@ -23,7 +23,7 @@ from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
 from tiledialect.dialects.lift.types import array, describe, sizes_of
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.size import Size
-from tiledialect.ir.names import to_hint
+from tiledialect.ir.names import give_name
 from tiledialect.lift.emission import checked, plain, size_attributes
 from tiledialect.lift.functions import Function, as_function, compose
 from tiledialect.lift.tracing import emit, fresh_name, place
@@ -49,7 +49,7 @@ def with_body(
     def build(*arguments: SSAValue) -> SSAValue:
         if len(names) == len(arguments):
             for argument, hint in builtins.zip(arguments, names, strict=True):
-                argument.name_hint = to_hint(hint)
+                give_name(argument, hint)
         return to_value(call(function, *(Value(a) for a in arguments)), like, where).ssa
 
     return Value(emit(lambda: kind.of_function(ssa, build, **properties), where))

@@ -26,7 +26,7 @@ from tiledialect.dialects.discardable import NAME
 from tiledialect.dialects.lift.types import array as array_type
 from tiledialect.dialects.lift.types import describe, is_number
 from tiledialect.errors import SourceSpan, TileError, count
-from tiledialect.ir.names import to_hint
+from tiledialect.ir.names import give_name, keep_name
 from tiledialect.ir.verification import verify
 from tiledialect.lift.functions import Function
 from tiledialect.lift.patterns import map
@@ -157,7 +157,7 @@ def _traced(
     with fresh_names(), ImplicitBuilder(block):
         arguments: list[Value] = []
         for argument, hint in zip(block.args, inputs, strict=True):
-            argument.name_hint = to_hint(hint)
+            give_name(argument, hint)
             arguments.append(_argument(argument))
         try:
             outputs = _outputs(name, function(*arguments), where)
@@ -192,7 +192,7 @@ def _argument(argument: SSAValue) -> Value:
     if not isinstance(t, TensorType) or t.get_num_dims():
         return Value(argument)
     number = emit(lambda: tensor.ExtractOp(argument, [], t.element_type), None)
-    number.name_hint = argument.name_hint
+    keep_name(number, argument)
     return Value(number)
 
 

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect import errors
 from tiledialect.errors import SourceSpan, TileError
+from tiledialect.ir.names import set_place
 
 _OURS = tuple(dirname(module.__file__ or "") for module in (errors, xdsl))
 """Folders of frames that are not the user's: this package and xDSL."""
@@ -89,5 +90,5 @@ def emit(make: Callable[[], Operation], where: SourceSpan | None) -> SSAValue:
         raise TileError(str(error), where) from None
     if where is not None:
         file = StringAttr(where.filename)
-        op.location = FileLineColLoc(file, IntAttr(where.line), IntAttr(where.column))
+        set_place(op, FileLineColLoc(file, IntAttr(where.line), IntAttr(where.column)))
     return op.results[0]

@@ -18,7 +18,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import elementwise as tile
 from tiledialect.errors import SourceSpan, TileError, count
 from tiledialect.index.size import Size
-from tiledialect.ir.names import to_hint
+from tiledialect.ir.names import give_name
 from tiledialect.lift.numpy_names import UFUNCS, unsupported
 from tiledialect.lift.scalar_ops import constant, conversion, meeting_type, number_type, scalar_op
 from tiledialect.lift.signatures import Signature, signature_of
@@ -297,7 +297,7 @@ def apply(
         if isinstance(pair, Value) and isinstance(pair.type, TupleType):
             args = tuple(pair)
             for value, hint in zip(args, of.parameters, strict=False):
-                value.ssa.name_hint = to_hint(hint)
+                give_name(value.ssa, hint)
     if of.arity is not None and of.arity != len(args):
         takes = count(of.arity, "value", "values")
         raise TileError(f"{of.name} takes {takes}, not {len(args)}", where)

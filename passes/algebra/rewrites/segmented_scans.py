@@ -19,6 +19,7 @@ from tiledialect.dialects.tile.elementwise import CmpEqOp, ConstantOp, SelectOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.prefix import Prefix
+from tiledialect.ir.names import give_name, keep_name, keep_place
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 
 
@@ -38,8 +39,8 @@ def segmented_scan(op: ContractionOp, found: Prefix) -> list[Operation]:
     if not made or made[-1].results[0].type != op.result.type:
         return []
     for new in made:
-        new.location = op.location
-    made[-1].results[0].name_hint = op.result.name_hint
+        keep_place(new, op)
+    keep_name(made[-1].results[0], op.result)
     return made
 
 
@@ -59,7 +60,7 @@ class _EqualitySum:
         """The scan, and ops that leave out the elements that are not the extreme at their place."""
         counts = self.op.combination.data is Combination.eq
         ties = CmpEqOp.make(self.op.inputs[0], self.op.inputs[1])
-        ties.result.name_hint = "ties"
+        give_name(ties.result, "ties")
         if self.found.factors == (1 - self.element,) and self.found.reverse == self.is_reverse:
             # The elements up to a place, compared with the extreme at that place.
             terms = [ties] if counts else [ties, *_selection(ties.result, self.op.inputs[2])]
@@ -67,7 +68,7 @@ class _EqualitySum:
         if counts or self.found.factors != (self.element,) or self.found.reverse == self.is_reverse:
             return []
         running = self._running(self.op.inputs[2])
-        running.result.name_hint = "running"
+        give_name(running.result, "running")
         return [running, ties, *_selection(ties.result, running.result)]
 
     def _running(self, value: SSAValue) -> ScanOp:
@@ -78,9 +79,9 @@ class _EqualitySum:
 def _selection(condition: SSAValue, value: SSAValue) -> list[Operation]:
     """Selection of a value where a condition holds, and 0 elsewhere."""
     zero = ConstantOp.of(0)
-    zero.result.name_hint = "zero"
+    give_name(zero.result, "zero")
     chosen = SelectOp.make(condition, value, zero.result)
-    chosen.result.name_hint = "chosen"
+    give_name(chosen.result, "chosen")
     return [zero, chosen]
 
 

@@ -30,6 +30,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import Access, Constraint, IndexExpr, Range
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.views.initial_values import filled
 from tiledialect.rounding import ceil_div
@@ -195,10 +196,11 @@ class WinogradRewrite:
         inputs = [(value, tuple(map(IndexExpr.of, plain))), self._numbers(RESULT)]
         shape = self.op.space().output_shape
         self._sum(self._access(RESULT), shape, inputs, self._constraints(RESULT))
-        self.made[-1].results[0].name_hint = self.op.result.name_hint
+        keep_name(self.made[-1].results[0], self.op.result)
         for new in self.made:
-            new.location = self.op.location
-            new.results[0].name_hint = new.results[0].name_hint or _hint(new)
+            keep_place(new, self.op)
+            if given_name(new.results[0]) is None:
+                give_name(new.results[0], _name(new))
         return self.made
 
     def _groups(self) -> dict[str, Names]:
@@ -297,12 +299,12 @@ class WinogradRewrite:
 
     def _name(self, what: str) -> None:
         """Name the last result after the sum that it is a part of."""
-        self.made[-1].results[0].name_hint = f"{self.op.result.name_hint or 'result'}_{what}"
+        give_name(self.made[-1].results[0], f"{given_name(self.op.result) or 'result'}_{what}")
 
 
-def _hint(op: Operation) -> str:
-    """Name hint of a result that is a reshape of another, or a part of the table."""
-    named = op.operands[0].name_hint if isinstance(op, ReshapeOp) else None
+def _name(op: Operation) -> str:
+    """Name of a result that is a reshape of another, or a part of the table."""
+    named = given_name(op.operands[0]) if isinstance(op, ReshapeOp) else None
     return named or "number"
 
 
@@ -336,7 +338,7 @@ def table() -> list[Operation]:
         return found
 
     numbers = insert(ew.MulOp.make(entry(0), entry(1)))
-    numbers.name_hint = "numbers"
+    give_name(numbers, "numbers")
     insert(ReshapeOp.of(numbers, (len(MATRICES), PLACES**AXES, *(PLACES,) * AXES)))
     return made
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Block, SSAValue
-from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.analysis.collapsed_axes import accesses_of
@@ -26,6 +25,7 @@ from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.index.sets import interval
+from tiledialect.ir.names import keep_place, with_type
 
 Digits = tuple[str, ...]
 """Indices whose mixed radix number is an expression, the most significant first."""
@@ -181,7 +181,7 @@ def split_axes(
         if old in parts:
             t = make_type(split_shape(parts[old]), tensor_type(old).element_type)
             if t != new.type:
-                Rewriter.replace_value_with_new_type(new, t)
+                with_type(new, t)
     if axes is not None:
         for old, new in zip(kernel.block.ops, body.block.ops, strict=True):
             if isinstance(old, ContractionOp) and isinstance(new, ContractionOp):
@@ -190,7 +190,7 @@ def split_axes(
     inputs = [view(v, shape(argument)) for v, argument in pairs]
     outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
     new = KernelOp(inputs, [v.type for v in outputs], body)
-    new.location = kernel.location
+    keep_place(new, kernel)
     try:
         new.verify()
     except VerifyException:

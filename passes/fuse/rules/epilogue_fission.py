@@ -21,6 +21,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import Map, Rows
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.passes.fuse.fusion_cost import bytes_of
 from tiledialect.passes.fuse.kernel_merging import pruned, users_of
 
@@ -146,9 +147,9 @@ def _split_off(
     outer |= {v: op.result for v, op in reshapes.items()}
     end = _kernel(outer, ops, [*ends], kernel)
     made.update(zip(ends, end.outputs, strict=True))
-    hint = next((output.name_hint for output in kernel.outputs if output.name_hint), None)
+    name = next(filter(None, map(given_name, kernel.outputs)), None)
     for value, output in made.items():
-        output.name_hint = value.name_hint or (hint and f"{hint}_part")
+        give_name(output, given_name(value) or (name and f"{name}_part"))
     Rewriter.insert_op((rest, *reshapes.values(), end), InsertPoint.before(kernel))
     outputs = tuple(made[v] for v in results)
     for old, new in zip(kernel.outputs, outputs, strict=True):
@@ -219,9 +220,9 @@ def _kernel(
     body = Block(arg_types=[v.type for v in inputs.values()])
     values = dict[SSAValue, SSAValue](zip(inputs, body.args, strict=True))
     for value, argument in values.items():
-        argument.name_hint = value.name_hint
+        keep_name(argument, value)
     body.add_ops([op.clone(values) for op in ops])
     body.add_op(YieldOp([values[v] for v in results]))
     kernel = KernelOp(list(inputs.values()), [v.type for v in results], Region(body))
-    kernel.location = like.location
+    keep_place(kernel, like)
     return kernel

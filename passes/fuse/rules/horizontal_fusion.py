@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.transforms.common_subexpression_elimination import cse
-
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.ir.common_subexpressions import cse
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine
 from tiledialect.passes.fuse.kernel_merging import merged
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise

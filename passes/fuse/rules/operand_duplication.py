@@ -8,6 +8,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import give_name, given_name
 from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS
 
 
@@ -47,8 +48,8 @@ def _duplicated(
         return argument
     kernel.operands = (*kernel.operands, kernel.inputs[argument.index])
     new = kernel.block.insert_arg(argument.type, count)
-    hint = argument.name_hint
-    while hint is not None and any(a.name_hint == hint for a in kernel.block.args):
-        hint += "_again"
-    new.name_hint = hint
+    name, names = given_name(argument), {*map(given_name, kernel.block.args)}
+    while name is not None and name in names:
+        name += "_again"
+    give_name(new, name)
     return new

@@ -18,7 +18,7 @@ from tiledialect.dialects.tile.elementwise import IdentOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.ir.names import to_hint
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS
 from tiledialect.schedule.output_box import leaves_unwritten
 
@@ -76,7 +76,7 @@ def _returned(function: func.FuncOp) -> dict[SSAValue, list[_ReturnOperand]]:
     if isinstance(last, func.ReturnOp):
         names = _names(function)
         for k, value in enumerate(last.operands):
-            place = _ReturnOperand(last, k, names.get(k, value.name_hint))
+            place = _ReturnOperand(last, k, names.get(k, given_name(value)))
             places.setdefault(before_reshapes(value), []).append(place)
     return places
 
@@ -84,7 +84,7 @@ def _returned(function: func.FuncOp) -> dict[SSAValue, list[_ReturnOperand]]:
 def _return_copies(places: Sequence[_ReturnOperand], copies: Sequence[SSAValue]) -> None:
     """Return copies, each under the type of the returned value."""
     for place, copy in zip(places, copies, strict=True):
-        copy.name_hint = place.name
+        give_name(copy, place.name)
         old = place.value
         place.returned.operands[place.number] = _reshaped(copy, place)
         while isinstance(view := old.owner, ReshapeOp) and not old.uses:
@@ -96,7 +96,7 @@ def _names(function: func.FuncOp) -> dict[int, str]:
     """Names for values that are results with a name."""
     given = function.res_attrs.data if isinstance(function.res_attrs, ArrayAttr) else ()
     names = ((k, attributes.data.get(NAME)) for k, attributes in enumerate(given))
-    return {k: to_hint(name.data) for k, name in names if isinstance(name, StringAttr)}
+    return {k: name.data for k, name in names if isinstance(name, StringAttr)}
 
 
 def _copied(origin: SSAValue, places: Sequence[_ReturnOperand]) -> Sequence[SSAValue]:
@@ -109,9 +109,9 @@ def _copied(origin: SSAValue, places: Sequence[_ReturnOperand]) -> Sequence[SSAV
 def _copied_once(origin: SSAValue, places: Sequence[_ReturnOperand]) -> Sequence[SSAValue]:
     """Results of one kernel that copies a value."""
     body = Block(arg_types=[origin.type])
-    body.args[0].name_hint = origin.name_hint
+    keep_name(body.args[0], origin)
     same = IdentOp.create(operands=[body.args[0]], result_types=[origin.type])
-    same.res.name_hint = places[0].name
+    give_name(same.res, places[0].name)
     count = len(places)
     body.add_ops([same, YieldOp([same.res] * count)])
     kernel = KernelOp([origin], [origin.type] * count, Region(body))
@@ -141,10 +141,10 @@ def _repeated(
     Rewriter.replace_op(last, YieldOp(yielded))
     body = kernel.detach_region(kernel.body)
     new = KernelOp(kernel.inputs, [v.type for v in yielded], body, axes=kernel.axes)
-    new.location = kernel.location
+    keep_place(new, kernel)
     new.attributes.update(kernel.attributes)
     for before, after in zip(kernel.outputs, new.outputs[:old], strict=True):
-        after.name_hint = before.name_hint
+        keep_name(after, before)
     Rewriter.replace_op(kernel, new, new.outputs[:old])
     return new.outputs[old:]
 
@@ -157,5 +157,5 @@ def _reshaped(copy: SSAValue, place: _ReturnOperand) -> SSAValue:
     assert isinstance(view, ReshapeOp)
     again = view.clone({view.operand: copy})
     Rewriter.insert_op(again, InsertPoint.before(place.returned))
-    again.result.name_hint = place.name
+    give_name(again.result, place.name)
     return again.result

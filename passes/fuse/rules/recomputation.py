@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.small_stencils import stencil_points
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.ir.names import keep_name
 from tiledialect.passes.fuse.fusion_cost import Gain, Machine, operations
 from tiledialect.passes.fuse.kernel_merging import merged, pruned, users_of
 from tiledialect.passes.fuse.rules.epilogue_fission import Fission
@@ -127,7 +128,7 @@ def recompute(
         Rewriter.insert_op(own.kernel, InsertPoint.before(last))
         old_outputs = (v for user in own.users for v in user.outputs)
         for old, new in zip(old_outputs, own.kernel.outputs, strict=True):
-            new.name_hint = old.name_hint
+            keep_name(new, old)
             old.replace_all_uses_with(new)
         for user in own.users:
             Rewriter.erase_op(user)

@@ -12,6 +12,7 @@ from tiledialect.dialects.tile.base import Shape
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.ir.names import keep_name
 from tiledialect.passes.fuse.rules.axis_splitting import (
     AxisSplits,
     ValueSplits,
@@ -42,12 +43,12 @@ class WindowKernel:
         views = [v for old in self.results for v in _views(old)]
         after: list[Operation] = []
         for old, new in zip(self.results, self.kernel.outputs, strict=True):
-            new.name_hint = old.name_hint
+            keep_name(new, old)
             result = new
             if old.type != new.type:
                 after.append(ReshapeOp.of(new, shape(old)))
                 result = after[-1].results[0]
-                result.name_hint = old.name_hint
+                keep_name(result, old)
             old.replace_uses_with_if(result, lambda use: use.operation not in self.members)
         for view in views:
             view.detach()
@@ -161,7 +162,7 @@ class _WindowKernelBuilder:
         view = self.views.get((value, shape_))
         if view is None:
             view = self.views[value, shape_] = ReshapeOp.of(value, shape_)
-            view.result.name_hint = value.name_hint
+            keep_name(view.result, value)
         return view.result
 
     def erase(self) -> None:

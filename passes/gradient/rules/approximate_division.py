@@ -22,6 +22,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.special import ReshapeOp, SumToOp
+from tiledialect.ir.names import keep_name, keep_place
 
 LARGE = 125
 """Power of two beyond which the reciprocal of a float may not be a normal one."""
@@ -47,8 +48,9 @@ def approximate_divisions(function: func.FuncOp, outputs: Sequence[SSAValue]) ->
             reciprocal = ew.RecipOp.make(op.operands[1])
             product = ew.MulOp.make(op.operands[0], reciprocal.results[0])
             for new in (reciprocal, product):
-                new.location = op.location
+                keep_place(new, op)
             Rewriter.insert_op(reciprocal, InsertPoint.before(op))
+            keep_name(product.results[0], op.results[0])
             Rewriter.replace_op(op, product)
 
 

@@ -10,6 +10,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.lift.types import describe
 from tiledialect.dialects.lift.values import GetOp, TupleOp
+from tiledialect.ir.names import keep_name
 from tiledialect.ir.ops_in import outer_operands
 from tiledialect.lift.functions import Function
 from tiledialect.lift.values import Value
@@ -108,6 +109,6 @@ def copy(ops: Sequence[Operation], values: dict[SSAValue, SSAValue]) -> None:
                 place.add_block(written)
                 for old, argument in zip(block.args, written.args, strict=True):
                     values[old] = argument
-                    argument.name_hint = old.name_hint
+                    keep_name(argument, old)
                 with ImplicitBuilder(written):
                     copy(tuple(block.ops), values)

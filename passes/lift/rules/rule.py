@@ -19,6 +19,7 @@ from tiledialect.dialects.lift.attributes import size_of
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
+from tiledialect.ir.names import keep_place, take_name
 from tiledialect.lift.tracing import fresh_names, unplaced
 from tiledialect.lift.values import Value
 from tiledialect.passes.lift.rules.matching import Anything, Chain, Stage
@@ -129,7 +130,7 @@ class Rewriting:
         """
         inside = set(built.walk())
         for new in inside:
-            new.location = op.location
+            keep_place(new, op)
         added = tuple(built.ops)
         Rewriter.inline_block(built, InsertPoint.after(op))
         old = op.results[0]
@@ -140,8 +141,7 @@ class Rewriting:
         self._replaced.append(Replaced(old, uses, added, defined))
         define_sizes(self.function, {**defined, **sizes})
         self._facts.pop(len(self._replaced), None)
-        if value.name_hint is None:
-            value.name_hint = old.name_hint
+        take_name(value, old)
 
     def checkpoint(self) -> tuple[int, int]:
         """State, to be restored later."""

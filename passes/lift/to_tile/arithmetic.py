@@ -16,6 +16,7 @@ from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import take_name
 from tiledialect.passes.lift.to_tile.elements import (
     Array,
     Element,
@@ -91,8 +92,8 @@ class Arithmetic:
         own = tensor_type(value).element_type
         if tensor_type(made).element_type != own:
             made = self.builder.insert(ew.CastOp.to(made, own))
-        if made.name_hint is None and isinstance(made.owner, Operation):
-            made.name_hint = value.name_hint
+        if isinstance(made.owner, Operation):
+            take_name(made, value)
         return made
 
     # -- numbers ---------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import keep_name, place_of, take_name
 from tiledialect.passes.lift.to_tile.arithmetic import Arithmetic
 from tiledialect.passes.lift.to_tile.elements import (
     NEUTRAL,
@@ -115,7 +116,7 @@ class Evaluation(Arithmetic):
 
     def run_outside(self, op: Operation) -> None:
         """Evaluate an op outside of patterns: one of tile stays as it is."""
-        self.builder.location = op.location
+        self.builder.place = place_of(op)
         if not isinstance(op, TileOp | tensor.DimOp):
             self.run(op)
             return
@@ -129,7 +130,7 @@ class Evaluation(Arithmetic):
         assert first.parent is not None
         first.parent.insert_op_before(copy, first)
         for old, new in zip(op.results, copy.results, strict=True):
-            new.name_hint = old.name_hint
+            keep_name(new, old)
             if isinstance(new.type, IndexType):
                 old.replace_all_uses_with(new)
             else:
@@ -138,7 +139,7 @@ class Evaluation(Arithmetic):
     def run(self, op: Operation) -> None:
         """Evaluate any op."""
         if isinstance(op, LiftOp):
-            self.builder.location = op.location
+            self.builder.place = place_of(op)
         (result,) = op.results
         if type(op) in LAYOUT:
             apply, value = partial(LAYOUT[type(op)], self.m, op), self.value(op.operands[0])
@@ -161,8 +162,8 @@ class Evaluation(Arithmetic):
         for array in arrays_in(self.found[result]):
             if isinstance(array.element, Load):
                 made = array.element.tensor
-                if made.name_hint is None and isinstance(made.owner, Operation):
-                    made.name_hint = result.name_hint
+                if isinstance(made.owner, Operation):
+                    take_name(made, result)
 
     def function(self, op: FunctionOp, *arguments: Value) -> Value:
         """Evaluate a pattern's function."""

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     DictionaryAttr,
+    FileLineColLoc,
     IndexType,
     IntegerAttr,
-    LocationAttr,
     StringAttr,
     TensorType,
 )
@@ -29,6 +29,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.special import SizedOp, SumToOp
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.ir.names import give_name, set_place
 
 Number = int | float
 Access = Sequence[IndexExpr]
@@ -109,8 +110,8 @@ class TensorBuilder:
     """Builder that inserts tile ops before an op; each method returns the result."""
 
     before: Operation
-    location: LocationAttr | None = None
-    """Source location of the ops."""
+    place: FileLineColLoc | None = None
+    """Place in the source from which the ops are."""
     shaped_as: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """Tensors that give cotangents their shape."""
     sizes: dict[Origin, SSAValue] = field(default_factory=dict[Origin, SSAValue])
@@ -120,11 +121,11 @@ class TensorBuilder:
 
     def insert(self, op: Operation, name: str | None = None) -> SSAValue:
         """Insert an op with one result."""
-        if self.location is not None:
-            op.location = self.location
+        if self.place is not None:
+            set_place(op, self.place)
         Builder(InsertPoint.before(self.before)).insert(op)
         if name is not None:
-            op.results[0].name_hint = name
+            give_name(op.results[0], name)
         return op.results[0]
 
     def op(self, op: type[ew.ElementwiseOp], *operands: SSAValue | Number) -> SSAValue:

@@ -26,6 +26,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index.contraction import Constraint
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.ir.names import keep_name, with_type
 from tiledialect.schedule.cost.device import LINE
 
 
@@ -129,10 +130,10 @@ def _collapse(kernel: KernelOp, op: ContractionOp, row: CollapsedRead) -> None:
     new = (*sizes[:kept], prod(sizes[kept:]))
     outer = kernel.inputs[value.index]
     reshape = ReshapeOp.of(outer, new)
-    reshape.result.name_hint = outer.name_hint
+    keep_name(reshape.result, outer)
     Rewriter.insert_op(reshape, InsertPoint.before(kernel))
     kernel.operands[value.index] = reshape.result
-    Rewriter.replace_value_with_new_type(value, make_type(new, tensor_type(value).element_type))
+    with_type(value, make_type(new, tensor_type(value).element_type))
     accesses = list(op.accesses.data)
     accesses[row.operand] = AccessAttr((*access[:kept], flat))
     op.accesses = ArrayAttr(accesses)

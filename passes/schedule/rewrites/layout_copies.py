@@ -22,6 +22,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place, with_type
 from tiledialect.schedule.loops import GlobalStage
 
 
@@ -33,7 +34,7 @@ def insert_layout_copies(module: ModuleOp) -> None:
     names = named_kernels(module)
     for kernel in list(names.values()):
         for stage in kernel.schedule.data.global_stages if kernel.schedule is not None else ():
-            result = kernel.outputs[0].name_hint or "kernel"
+            result = given_name(kernel.outputs[0]) or "kernel"
             name = f"{result}_{operand_names(kernel)[stage.operand]}"
             while name in names:
                 name += "_copy"
@@ -44,7 +45,7 @@ def _stage(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
     """Let a kernel read a copy of an operand; the kernel of the copy."""
     number, order = stage.operand, stage.order
     copy = _copy(kernel.inputs[number], stage, name)
-    copy.location = kernel.location
+    keep_place(copy, kernel)
     Rewriter.insert_op(copy, InsertPoint.before(kernel))
     kernel.operands[number] = copy.outputs[0]
     argument, op = kernel.block.args[number], kernel.contraction
@@ -53,7 +54,7 @@ def _stage(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
         AccessAttr(tuple(a.data[axis] for axis in order)) if value is argument else a
         for a, value in zip(op.accesses, op.inputs, strict=True)
     )
-    Rewriter.replace_value_with_new_type(argument, copy.outputs[0].type)
+    with_type(argument, copy.outputs[0].type)
     schedule = kernel.schedule.data
     left = tuple(s for s in schedule.global_stages if s is not stage)
     schedule = replace(schedule, global_stages=left).with_axes(number, order.index)
@@ -70,7 +71,7 @@ def _copy(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
         sizes[-1] += stage.pad
     block = Block(arg_types=[value.type])
     (argument,) = block.args
-    argument.name_hint = value.name_hint
+    keep_name(argument, value)
     axes = [IndexExpr.of(f"d{axis}") for axis in range(len(shape))]
     op = ContractionOp(
         Aggregation.assign,
@@ -82,10 +83,10 @@ def _copy(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
     # Padding is filled with zeros.
     ranges = {f"d{axis}": Range(0, size) for axis, size in zip(order, sizes, strict=True)}
     op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
-    op.result.name_hint = name
+    give_name(op.result, name)
     block.add_ops([op, YieldOp([op.result])])
     kernel = KernelOp([value], [op.result.type], Region(block))
     kernel.attributes[STAGING] = UnitAttr()
-    kernel.outputs[0].name_hint = name
+    give_name(kernel.outputs[0], name)
     kernel.sym_name = StringAttr(name_of(kernel.outputs[0]))
     return kernel

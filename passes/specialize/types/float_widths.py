@@ -27,6 +27,7 @@ from tiledialect.dialects.tile.meetings import (
 )
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.ir.names import keep_place, with_type
 from tiledialect.passes.diagnostics.reporting import placed
 
 UNDETERMINED = "no input of the program holds reals that say another"
@@ -255,7 +256,7 @@ class RealWidths:
         if isinstance(op, CustomGradientOp):
             changed.append(op.cotangent)
         for value in changed:
-            new = Rewriter.replace_value_with_new_type(value, inferred)
+            new = with_type(value, inferred)
             if value in self.open:
                 self.open[new] = self.open[value]
 
@@ -313,6 +314,6 @@ def _converted(value: SSAValue, t: Attribute, before: Operation) -> SSAValue:
     """Value in a type of reals, converted before an op."""
     constant = constant_of(value)
     op = ew.CastOp.to(value, t) if constant is None else ew.ConstantOp.of(float(constant.number), t)
-    op.location = before.location
+    keep_place(op, before)
     Rewriter.insert_op(op, InsertPoint.before(before))
     return op.results[0]

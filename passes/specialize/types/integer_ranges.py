@@ -20,6 +20,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.meetings import element_type, lacks_width, meetings
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
+from tiledialect.ir.names import keep_place
 from tiledialect.passes.diagnostics.reporting import placed
 
 IntegerRange = tuple[int, int]
@@ -84,7 +85,7 @@ class IntegerRanges:
 
     def _converted(self, value: SSAValue, before: Operation) -> SSAValue:
         cast = ew.CastOp.to(value, i64)
-        cast.location = before.location
+        keep_place(cast, before)
         Rewriter.insert_op(cast, InsertPoint.before(before))
         self._note(cast, self.range_of(value))
         self.open.add(cast)

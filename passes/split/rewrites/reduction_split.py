@@ -18,6 +18,7 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain, unbounded
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 from tiledialect.passes.views.initial_values import filled
@@ -137,12 +138,12 @@ class ReductionSplit:
         if tensor_type(total.result).element_type != wanted:
             made.append(CastOp.to(total.result, wanted))
         for new in made:
-            new.location = op.location
+            keep_place(new, op)
             if isinstance(new, ContractionOp) and op.domain is not None:
                 set_domain(new, new.space())
-        partial.result.name_hint = f"{op.result.name_hint or 'result'}_parts"
-        total.result.name_hint = "total"
-        made[-1].results[0].name_hint = op.result.name_hint
+        give_name(partial.result, f"{given_name(op.result) or 'result'}_parts")
+        give_name(total.result, "total")
+        keep_name(made[-1].results[0], op.result)
         return made
 
     def _contraction(

@@ -14,6 +14,7 @@ from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
+from tiledialect.ir.names import given_name
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device, Kind
@@ -305,7 +306,7 @@ def results_with(op: ContractionOp) -> set[str]:
             if isinstance(user, ElementwiseOp) and user.res not in found:
                 found[user.res] = None
                 pending.append(user.res)
-    return {value.name_hint for value in found if value.name_hint}
+    return {name for name in map(given_name, found) if name is not None}
 
 
 def _begins_rows(op: ContractionOp) -> bool:

@@ -25,6 +25,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place, place_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 from tiledialect.passes.split.rewrites.partial_merge import (
@@ -239,7 +240,7 @@ class PartsKernel:
         """Begin with an empty kernel."""
         self.block = Block()
         self.block.add_op(end := YieldOp([]))
-        self.build = TensorBuilder(end, self.before.location)
+        self.build = TensorBuilder(end, place_of(self.before))
 
     @property
     def size(self) -> int:
@@ -259,10 +260,10 @@ class PartsKernel:
         shape = self._shape(self.group.rows.shape)
         axes = DomainAttr(tuple((f"d{k}", Range(0, n)) for k, n in enumerate(shape)))
         kernel = KernelOp([*self.inputs], [v.type for v in values], Region(self.block), axes=axes)
-        kernel.location = self.before.location
+        keep_place(kernel, self.before)
         Rewriter.insert_op(kernel, InsertPoint.before(self.before))
         for value, inner in zip(kernel.outputs, values, strict=True):
-            value.name_hint = inner.name_hint
+            keep_name(value, inner)
         return dict(zip([*wanted, *others], kernel.outputs, strict=True))
 
     @property
@@ -284,7 +285,7 @@ class PartsKernel:
         """Compute the aggregate of each part, and the means that follow from it."""
         inputs = [self.of(v) for v in op.inputs]
         found = self._aggregate(op.aggregation.data, inputs, op.combination.data)
-        found.name_hint = f"{op.result.name_hint or 'result'}_parts"
+        give_name(found, f"{given_name(op.result) or 'result'}_parts")
         self.made[op.result] = found
         for mean in self.group.means_of(op):
             self.made[mean] = self.build.div(found, self.size)
@@ -320,10 +321,10 @@ class PartsKernel:
             operands = [self.of(v) for v in op.operands]
             t = make_type(broadcast_shape(operands), tensor_type(value).element_type)
             again = type(op).create(operands=operands, result_types=[t], properties=op.properties)
-            return self.build.insert(again, value.name_hint)
+            return self.build.insert(again, given_name(value))
         view = self._view(value)
         argument = self.block.insert_arg(view.type, len(self.block.args))
-        argument.name_hint = value.name_hint
+        keep_name(argument, value)
         self.inputs[view] = argument
         return argument
 
@@ -352,7 +353,7 @@ class PartsKernel:
         if axis < 0 or prod(shape[: axis + 1]) == 1:
             return value
         view = ReshapeOp.of(value, self._shape(shape))
-        view.location = self.before.location
+        keep_place(view, self.before)
         Rewriter.insert_op(view, InsertPoint.before(self.before))
         return view.result
 
@@ -383,7 +384,7 @@ def split_rows(group: RowAggregates, axis: int, parts: int) -> None:
     found = kernel.finished()
     own, whole = dict(found), dict[SSAValue, SSAValue]()
     for op in ordered:
-        build = TensorBuilder(op, op.location)
+        build = TensorBuilder(op, place_of(op))
         value = found[op.result]
         if (known := group.found.get(op)) is not None:
             weights = None if known.weight is None else found[known.weight]
@@ -396,7 +397,7 @@ def split_rows(group: RowAggregates, axis: int, parts: int) -> None:
                 own[mean] = build.div(value, kernel.size)
                 whole[mean] = build.div(whole[op.result], group.rows.length)
         total = _total(op, value, axis, build, broadcasts=False)
-        total.name_hint = op.result.name_hint
+        keep_name(total, op.result)
         Rewriter.replace_op(op, [], [total])
 
 

@@ -22,6 +22,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.names import give_name
 from tiledialect.ir.signature import find_function
 from tiledialect.language.to_ir import load
 from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
@@ -113,7 +114,7 @@ def full_sum(array: Array) -> ModuleOp:
     access = [IndexExpr.of("i"), IndexExpr.of("k")]
     inputs = [(block.args[0], access)]
     total = ContractionOp(Aggregation.add, Combination.none, [], inputs, shape=())
-    total.result.name_hint = "S"
+    give_name(total.result, "S")
     block.add_op(total)
     module = function_module(block, [total.result])
     TileSplitReductionPass("i", 16).apply(Context(), module)

@@ -28,6 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.lift.types import describe, is_array_type, sizes_of
 from tiledialect.dialects.operand_syntax import parse_operands_and_type, print_operands_and_type
 from tiledialect.index.size import Size
+from tiledialect.ir.names import take_name
 
 Op = TypeVar("Op", bound=Operation)
 
@@ -65,6 +66,7 @@ class ReplaceByExistingValue(RewritePattern):
         """Replace ``op``."""
         value = op.existing_value() if isinstance(op, LiftOp) else None
         if value is not None:
+            take_name(value, op.results[0])
             rewriter.replace(op, [], [value])
 
 

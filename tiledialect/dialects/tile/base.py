@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
-from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.element_types import (
@@ -23,7 +22,7 @@ from tiledialect.dialects.tile.element_types import (
     is_element_type,
     is_weak,
 )
-from tiledialect.ir.names import from_hint
+from tiledialect.ir.names import from_hint, with_type
 
 AnyTensor = TensorType[Attribute] | UnrankedTensorType[Attribute]
 Shape = tuple[int, ...]
@@ -144,7 +143,7 @@ class TileOp(IRDLOperation, ABC):
                 op.detach()
             op.erase()
             raise
-        Rewriter.replace_value_with_new_type(op.results[0], inferred)
+        with_type(op.results[0], inferred)
         return op
 
     def verify_(self) -> None:

@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.ir.names import from_hint
+from tiledialect.ir.names import from_hint, keep_name, keep_place, take_name
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class DropNeutralOperand(RewritePattern):
             if other.type != op.results[0].type:
                 continue
             if neutral.for_reals or not is_float(tensor_type(other).element_type):
-                rewriter.replace(op, [], [other])
+                drop(op, other, rewriter)
                 return
 
 
@@ -86,7 +86,7 @@ class DropRepetition(RewritePattern):
             return
         value = inner.operands[0] if isinstance(op, INVOLUTIONS) else inner.results[0]
         if value.type == op.results[0].type:
-            rewriter.replace(op, [], [value])
+            drop(op, value, rewriter)
 
 
 class DropReshape(RewritePattern):
@@ -97,7 +97,7 @@ class DropReshape(RewritePattern):
         """Replace ``op`` by its operand, or take the operand's operand."""
         t = op.operand.type
         if t == op.result.type and isinstance(t, TensorType) and t.has_static_shape():
-            rewriter.replace(op, [], [op.operand])
+            drop(op, op.operand, rewriter)
         elif isinstance(op.operand.owner, ReshapeOp):
             op.operands[0] = op.operand.owner.operand
             rewriter.notify_op_modified(op)
@@ -148,7 +148,13 @@ class DropIdentityContraction(RewritePattern):
             and None not in names
             and len(set(names)) == len(names)
         ):
-            rewriter.replace(op, [], [op.inputs[0]])
+            drop(op, op.inputs[0], rewriter)
+
+
+def drop(op: Operation, value: SSAValue, rewriter: PatternRewriter) -> None:
+    """Replace an op by a value, which takes its name if it has none."""
+    take_name(value, op.results[0])
+    rewriter.replace(op, [], [value])
 
 
 def substituted(
@@ -181,8 +187,8 @@ def substituted(
         attributes=dict(op.attributes),
         is_wide=op.is_wide,
     )
-    new.location = op.location
-    new.result.name_hint = op.result.name_hint
+    keep_place(new, op)
+    keep_name(new.result, op.result)
     for name in op.index_names:
         if name not in new.index_names:
             raise TileError.at(op, f"nothing bounds the index {from_hint(name)}")

@@ -44,7 +44,7 @@ from tiledialect.dialects.tile.structure.parts import Part, check_shapes, parts_
 from tiledialect.dialects.tile.structure.row_axes import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
-from tiledialect.ir.names import from_hint
+from tiledialect.ir.names import given_name
 from tiledialect.schedule.instruction_box import Box, Operand, find_box
 from tiledialect.schedule.loops import (
     GlobalStage,
@@ -276,8 +276,7 @@ class KernelOp(IRDLOperation):
         if op is not None and op.domain is None:
             raise VerifyException(f"{name_of(op.result)} is scheduled, but has no domain")
         ranks = [len(shape_of(tensor_type(v)) or ()) for v in self.values]
-        hints = (v.name_hint for v in self.values)
-        names = [from_hint(h) if h else f"input {k}" for k, h in enumerate(hints)]
+        names = [given_name(v) or f"input {k}" for k, v in enumerate(self.values)]
         try:
             check(self.indices, schedule.data, ranks, names)
             self._verify_undivided(schedule.data)

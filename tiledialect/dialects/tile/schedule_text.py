@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.global_stage import as_given
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
+from tiledialect.ir.names import given_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.schedule.loops import Schedule
 
@@ -57,6 +58,7 @@ def _result_name(kernel: KernelOp) -> str:
     """Name of a kernel's first result, or of its source."""
     result = kernel.outputs[0]
     if result.name_hint:
+        # A symbol is made once: it may look like the SSA name, by which nothing is found.
         return name_of(result)
     return _described(kernel.yield_op.values[0], kernel) or name_of(result)
 
@@ -80,12 +82,12 @@ def operand_names(kernel: KernelOp) -> list[str]:
 
 def _described(value: SSAValue, kernel: KernelOp, depth: int = DEEPEST) -> str:
     """Name of a value in a kernel, or ``of_`` and its source's name, if any."""
-    if value.name_hint:
-        return name_of(value)
+    if name := given_name(value):
+        return name
     if isinstance(value, BlockArgument):
         is_input = value.block is kernel.body.block and value.index < len(kernel.operands)
         outer = kernel.operands[value.index] if is_input else value
-        return name_of(outer) if outer.name_hint else ""
+        return given_name(outer) or ""
     operands = value.owner.operands if depth and isinstance(value.owner, Operation) else ()
     names = (_described(v, kernel, depth - 1) for v in operands)
     name = next(filter(None, names), "")
