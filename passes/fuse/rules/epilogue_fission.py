@@ -21,7 +21,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import Map, Rows
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_place, take_name
 from tiledialect.passes.fuse.fusion_cost import bytes_of
 from tiledialect.passes.fuse.kernel_merging import pruned, users_of
 
@@ -153,6 +153,7 @@ def _split_off(
     Rewriter.insert_op((rest, *reshapes.values(), end), InsertPoint.before(kernel))
     outputs = tuple(made[v] for v in results)
     for old, new in zip(kernel.outputs, outputs, strict=True):
+        take_name(new, old)
         old.replace_all_uses_with(new)
     return Fission(kernel, rest, end, outputs, tuple(reshapes.values()))
 
