@@ -19,6 +19,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.errors import TileError
 from tiledialect.ir.host_functions import kernel_of
+from tiledialect.ir.names import with_type
 from tiledialect.ir.signature import find_function, kernels_of
 from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
 
@@ -52,7 +53,7 @@ class _ShapeBinding:
     def run(self, shapes: Sequence[Sequence[int]]) -> None:
         block = self.host.body.block
         for argument, shape in zip(list(block.args), shapes, strict=True):
-            Rewriter.replace_value_with_new_type(argument, _with_shape(argument.type, shape))
+            with_type(argument, _with_shape(argument.type, shape))
         for op in list(block.ops):
             if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
                 self.numbers[op.result] = op.value.value.data

@@ -21,14 +21,13 @@ from xdsl.irdl import (
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.printer import Printer
-from xdsl.rewriter import Rewriter
 from xdsl.traits import HasCanonicalizationPatternsTrait, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.types import describe, is_array_type, sizes_of
 from tiledialect.dialects.operand_syntax import parse_operands_and_type, print_operands_and_type
 from tiledialect.index.size import Size
-from tiledialect.ir.names import take_name
+from tiledialect.ir.names import take_name, with_type
 
 Op = TypeVar("Op", bound=Operation)
 
@@ -101,7 +100,7 @@ class LiftOp(IRDLOperation, ABC):
         op = cls.create(
             operands=operands, result_types=[NoneAttr()], properties=properties, regions=regions
         )
-        Rewriter.replace_value_with_new_type(op.results[0], op.inferred_type())
+        with_type(op.results[0], op.inferred_type())
         return op
 
     def verify_(self) -> None:

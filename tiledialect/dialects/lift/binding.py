@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
-from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift.attributes import IndexMapAttr, SizeAttr, SizesAttr
@@ -25,6 +24,7 @@ from tiledialect.dialects.lift.values import SizeOp
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.ir.ancestors import ancestors
+from tiledialect.ir.names import with_type
 
 Values = Mapping[str, Size | int]
 
@@ -55,7 +55,7 @@ def _bind_arguments(op: Operation, values: Values) -> None:
         for name, attribute in attributes.items():
             attributes[name] = bound(attribute, values)
     for argument in [a for region in op.regions for block in region.blocks for a in block.args]:
-        Rewriter.replace_value_with_new_type(argument, substituted(argument.type, values))
+        with_type(argument, substituted(argument.type, values))
 
 
 def _bind_results(op: Operation, values: Values) -> None:
@@ -67,7 +67,7 @@ def _bind_results(op: Operation, values: Values) -> None:
                 op.inferred_type()  # which says in the pattern's terms what is wrong
             raise
         if t != value.type:
-            Rewriter.replace_value_with_new_type(value, t)
+            with_type(value, t)
     if isinstance(op, ReorderOp | SizeOp):
         op.inferred_type()  # which checks the map, or the size, for what is known now
 

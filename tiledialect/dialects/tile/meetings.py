@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import make_type, shape_of, tensor_type
@@ -31,6 +30,7 @@ from tiledialect.dialects.tile.special import (
     ShapeOp,
     SumToOp,
 )
+from tiledialect.ir.names import with_type
 
 MOVES = (ReshapeOp, SumToOp, GatherOp, ScatterOp, ScanOp, CustomGradientOp)
 """The ops whose result has the type of the first operand."""
@@ -122,5 +122,5 @@ def leave_open(op: Operation) -> None:
             continue
         opened = make_type(shape_of(tensor_type(result)), et.any_type)
         if isinstance(op, CustomGradientOp):
-            Rewriter.replace_value_with_new_type(op.cotangent, opened)
-        Rewriter.replace_value_with_new_type(result, opened)
+            with_type(op.cotangent, opened)
+        with_type(result, opened)
