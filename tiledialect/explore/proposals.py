@@ -14,9 +14,9 @@ from random import Random
 
 from tiledialect.explore.parts import Candidate
 from tiledialect.explore.study import Asking, Study, Trial
-from tiledialect.schedule.search.decisions import DeadEndError, Decisions, made, mutated
+from tiledialect.schedule.search.decisions import DeadEndError, Decisions, drawn, made, mutated
 
-SEED, MUTATION, SAMPLER = "seed", "mutation", "sampler"
+SEED, MUTATION, SAMPLER, DRAW = "seed", "mutation", "sampler", "draw"
 """Origins of candidates."""
 MUTATIONS = 24
 """Mutations that are estimated for one trial."""
@@ -24,6 +24,8 @@ PARENTS = 6
 """Number of best candidates that are mutated."""
 ASKS = 16
 """Candidates of the sampler that are estimated for one trial."""
+DRAWS = 500
+"""Draws after which the space counts as exhausted, where nothing else gives a new candidate."""
 WORTH = 3.0
 """Most expected time of a candidate of the sampler, in multiples of the best one's."""
 TURNS = (SEED, MUTATION, MUTATION, SAMPLER)
@@ -46,8 +48,7 @@ class Proposals:
         self._default = next(self._seeds)
         self.first = made(self.study.part.candidate, self._default)[1].text
         """Text of the default candidate."""
-        for trial in self.study.trials():
-            self.note(trial)
+        self._look()
 
     def note(self, trial: Trial) -> None:
         """Take the outcome of a candidate into account."""
@@ -67,10 +68,27 @@ class Proposals:
             MUTATION: self._mutation,
             SAMPLER: self._sample,
         }
+        self._look()
         for _ in TURNS:
             self._turn += 1
             if (found := sources[TURNS[self._turn % len(TURNS)]]()) is not None:
                 return found
+        return self._draw()
+
+    def _look(self) -> None:
+        """Take the trials of other processes into account."""
+        for trial in self.study.new_trials():
+            self.note(trial)
+
+    def _draw(self) -> Asking | None:
+        """Any new candidate."""
+        for _ in range(DRAWS):
+            try:
+                decisions, candidate = drawn(self.study.part.candidate, self.random, 1)
+            except DeadEndError:
+                continue
+            if candidate.text not in self.study.seen:
+                return self.study.ask(DRAW, decisions)
         return None
 
     def _seed(self) -> Asking | None:

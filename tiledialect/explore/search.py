@@ -58,7 +58,7 @@ class Search:
         """Evaluate candidates within the limits, and give each trial at its end."""
         end = time.monotonic() + limits.seconds
         yield from self._first()
-        flying: dict[Future[Outcome], tuple[int, Asking]] = {}
+        flying: dict[Future[Outcome], _Flight] = {}
         left = limits.trials - len(self.trials)
         with _waiting(flying):
             while True:
@@ -66,21 +66,23 @@ class Search:
                     if (asked := self._ask()) is None:
                         left = 0
                         break
-                    number, asking = asked
-                    flying[self._submit(number, asking)] = asked
+                    flight = self._flight(*asked)
+                    flying[self.workers.submit(flight.implementation, self.best)] = flight
                     left -= 1
                 if not flying:
                     return
                 done, _ = wait(flying, timeout=1.0, return_when=FIRST_COMPLETED)
                 for future in done:
-                    yield self._end(*flying.pop(future), _outcome(future))
+                    yield self._land(flying.pop(future), _outcome(future))
 
     def confirm(self) -> None:
         """Measure the default and the fastest implementations in turns, and keep the fastest.
 
         A single measurement may be lucky, or unlucky.
         """
-        contenders = [self.default, *(i for _, i in self._fastest[:CONTENDERS])]
+        # The best of each part may have been found beside others.
+        together = self.assemble(self._chosen)
+        contenders = [self.default, together, *(i for _, i in self._fastest[:CONTENDERS])]
         contenders = [*dict.fromkeys(contenders)]
         least = dict.fromkeys(contenders, inf)
         for _ in range(ROUNDS):
@@ -108,7 +110,7 @@ class Search:
             raise TileError(f"the program as it is cannot be explored: {outcome.message}")
         self.best = self.default_seconds = outcome.seconds
         self._fastest = [(outcome.seconds, self.default)]
-        ends = [self._end(number, asking, outcome) for number, asking in asked.items()]
+        ends = [self._tell(number, asking, outcome) for number, asking in asked.items()]
         self._resume()
         return ends
 
@@ -141,18 +143,32 @@ class Search:
                 return number, asking
         return None
 
-    def _submit(self, number: int, asking: Asking) -> Future[Outcome]:
+    def _flight(self, number: int, asking: Asking) -> _Flight:
         name = self.studies[number].part.name
         implementation = self.assemble({**self._chosen, name: asking.candidate.text})
-        return self.workers.submit(implementation, self.best)
+        return _Flight(number, asking, implementation)
 
-    def _end(self, number: int, asking: Asking, outcome: Outcome) -> Trial:
+    def _land(self, flight: _Flight, outcome: Outcome) -> Trial:
+        trial = self._tell(flight.number, flight.asking, outcome)
+        if self._take(outcome, flight.implementation):
+            self._chosen[trial.part] = trial.text
+        return trial
+
+    def _tell(self, number: int, asking: Asking, outcome: Outcome) -> Trial:
         trial = self.studies[number].tell(asking, outcome)
         self._proposals[number].note(trial)
-        if self._take(outcome, self.assemble({**self._chosen, trial.part: trial.text})):
-            self._chosen[trial.part] = trial.text
         self.trials.append(trial)
         return trial
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """A trial that is being evaluated."""
+
+    number: int
+    """Number of its part."""
+    asking: Asking
+    implementation: Implementation
 
 
 class _Shares:

@@ -8,19 +8,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from tiledialect.errors import TileError
 from tiledialect.explore.evaluation import Failure, Outcome
 from tiledialect.explore.parts import Candidate, Part
-from tiledialect.schedule.search.decisions import DeadEndError, Decisions, Option, nearest
+from tiledialect.schedule.search.decisions import DeadEndError, Decisions, Option, made, nearest
 
 if TYPE_CHECKING:
     import optuna
 
 INSTALL = "exploring needs Optuna: pip install 'tiledialect[explore]'"
 TEXT, ESTIMATE, FAILURE, MESSAGE, SOURCE = "text", "estimate", "failure", "message", "source"
+DECISIONS = "decisions"
 """Attributes of trials in a storage."""
+OFTEN = 5.0
+"""Seconds between looks for trials of other processes."""
 JOURNALS = (".log", ".journal")
 """Names of files of Optuna's journal end so; other texts are URLs of databases."""
 
@@ -36,10 +40,10 @@ def library() -> Any:
 
 
 def storage_of(where: str | Path | None) -> Any:
-    """A storage of Optuna: a URL of a database, a file of a journal, or memory."""
+    """A storage of Optuna: a URL of a database, or a file of a journal; None: memory is enough."""
     optuna = library()
     if where is None:
-        return optuna.storages.InMemoryStorage()
+        return None
     text = str(where)
     try:
         if text.endswith(JOURNALS):
@@ -113,36 +117,53 @@ class Study:
         if sampler not in samplers:
             raise TileError(f"there is no sampler {sampler!r}; there is {', '.join(samplers)}")
         self.part = part
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._study = optuna.create_study(
-                study_name=f"{key}/{part.name}",
-                storage=storage,
-                sampler=samplers[sampler](),
-                load_if_exists=True,
-            )
         self._states = optuna.trial.TrialState
+        # The sampler asks often, and databases take milliseconds for every decision.
+        self._study = optuna.create_study(sampler=samplers[sampler]())
+        self._kept = None
+        if storage is not None:
+            name = f"{key}/{part.name}"
+            self._kept = optuna.create_study(study_name=name, storage=storage, load_if_exists=True)
+        self._count = 0
+        """Trials of the storage that were read."""
+        self._looked = -inf
         self.seen: dict[str, float] = {}
         """Seconds of evaluated texts; infinite where they failed."""
-        for trial in self.trials():
-            self.seen[trial.text] = trial.seconds
+
+    def new_trials(self) -> list[Trial]:
+        """Trials in the storage of other processes and earlier sessions since the last look."""
+        if self._kept is None or monotonic() < self._looked + OFTEN:
+            return []
+        self._looked = monotonic()
+        there = self._kept.get_trials(deepcopy=False)[self._count :]
+        self._count += len(there)
+        found: list[Trial] = []
+        for trial in there:
+            if TEXT in trial.user_attrs and trial.user_attrs[TEXT] not in self.seen:
+                self._study.add_trial(trial)
+                found.append(self._read(trial))
+                self.seen[found[-1].text] = found[-1].seconds
+        return found
 
     def trials(self) -> Iterator[Trial]:
         """Evaluated candidates, also those of earlier sessions and of other processes."""
         for trial in self._study.get_trials(deepcopy=False):
-            given = trial.user_attrs
-            if trial.state.is_finished() and FAILURE in given:
-                good = trial.state == self._states.COMPLETE
-                yield Trial(
-                    *(self.part.name, trial.number, given[TEXT], given[ESTIMATE]),
-                    trial.values[0] if good else inf,
-                    *(given[FAILURE], given[MESSAGE], given[SOURCE]),
-                    json.loads(given["decisions"]),
-                )
+            if trial.state.is_finished() and FAILURE in trial.user_attrs:
+                yield self._read(trial)
+
+    def _read(self, trial: Any) -> Trial:
+        given = trial.user_attrs
+        return Trial(
+            *(self.part.name, trial.number, given[TEXT], given[ESTIMATE]),
+            trial.values[0] if trial.state == self._states.COMPLETE else inf,
+            *(given[FAILURE], given[MESSAGE], given[SOURCE], json.loads(given[DECISIONS])),
+        )
 
     def ask(self, source: str, decisions: Decisions | None = None) -> Asking | None:
         """A candidate by given decisions, or by the sampler's; None if they make none that is
         new."""
+        if decisions is not None and not self._is_new(decisions):
+            return None
         with warnings.catch_warnings():
             # Given decisions may be outside the sampler's range.
             warnings.simplefilter("ignore")
@@ -163,6 +184,13 @@ class Study:
         self.seen[candidate.text] = inf
         return Asking(trial, candidate, source, chooser.made)
 
+    def _is_new(self, decisions: Decisions) -> bool:
+        try:
+            _, candidate = made(self.part.candidate, decisions)
+        except DeadEndError:
+            return False
+        return candidate.text not in self.seen
+
     def drop(self, asking: Asking) -> None:
         """Leave out a candidate that is not worth a trial."""
         del self.seen[asking.candidate.text]
@@ -177,7 +205,7 @@ class Study:
             FAILURE: str(outcome.failure),
             MESSAGE: outcome.message[:2000],
             SOURCE: asking.source,
-            "decisions": json.dumps(dict(asking.decisions)),
+            DECISIONS: json.dumps(dict(asking.decisions)),
         }
         for name, value in given.items():
             trial.set_user_attr(name, value)
@@ -186,6 +214,8 @@ class Study:
             self._study.tell(trial, outcome.seconds)
         else:
             self._study.tell(trial, state=self._states.FAIL)
+        if self._kept is not None:
+            self._kept.add_trial(self._study.get_trials(deepcopy=False)[trial.number])
         seconds = outcome.seconds if good else inf
         self.seen[candidate.text] = seconds
         return Trial(

@@ -34,6 +34,8 @@ MOST_STEPS_OF_BODY = 1 << 10
 """Most steps of unrolled levels together: beyond that, compilers take minutes."""
 COMMON_SIZES = 16
 """Steps up to which every number is an option; beyond, there are divisors, powers and quotients."""
+MOST_PARTS = 128
+"""Parts up to which an index is cut into any number of them."""
 VECTORS = (2, 4, 8, 16)
 """Lanes of OpenCL's vectors; of 3 there are some in no loop."""
 PARALLEL_ROLES = tuple(f"{role}.{axis}" for role in PARALLEL for axis in "xyz")
@@ -50,15 +52,17 @@ MOST_AXES = 4
 def sizes(rest: int, most: int) -> list[int]:
     """Numbers of steps of a level, from 2 to a limit, of an index that has ``rest`` values left.
 
-    Small numbers, and those that leave no tail, share the rest evenly, or are powers of two.
+    Small numbers, and those that share the rest evenly or are powers of two, or three times as
+    much; up to twice as many as there are values, as work-items may have nothing to do.
     """
-    top = 1 << (rest - 1).bit_length()
-    found = {*range(2, COMMON_SIZES + 1), rest, top}
-    found |= {1 << k for k in range(1, rest.bit_length())}
-    found |= {3 << k for k in range(1, rest.bit_length())}
-    found |= {ceil_div(rest, k) for k in range(1, min(rest, 128))}
-    found |= {n * k for k in range(1, 65) if rest % k == 0 for n in (rest // k,)}
-    return sorted(n for n in found if 2 <= n <= min(most, max(top, 2)))
+    if rest < 2:
+        return []
+    bits = (rest - 1).bit_length() + 1
+    found = {*range(2, min(COMMON_SIZES, rest) + 1), rest}
+    found |= {factor << k for k in range(1, bits + 1) for factor in (1, 3)}
+    found |= {ceil_div(rest, k) for k in range(1, min(rest, MOST_PARTS))}
+    found |= {rest // k for k in range(1, COMMON_SIZES) if rest % k == 0}
+    return sorted(n for n in found if 2 <= n <= min(most, 1 << bits))
 
 
 @dataclass
@@ -83,10 +87,8 @@ class _Builder:
         found = Schedule(levels, stages, one_pass=self._one_pass(stages))
         found = in_sub_groups(self.facts, found, self.device)
         try:
-            ranks = [0] * (max((s.operand for s in stages), default=0) + 1)
-            for number, rank in self._ranks.items():
-                ranks[number : number + 1] = [rank] if number < len(ranks) else []
-            check(self.facts.indices, found, ranks)
+            last = max((s.operand for s in stages), default=-1)
+            check(self.facts.indices, found, [self._ranks.get(n, 0) for n in range(last + 1)])
         except ScheduleError as error:
             raise DeadEndError(str(error)) from None
         if reason := exceeded(modelled(self.facts, found, self.device)):
@@ -306,9 +308,8 @@ def _decisions_of_stages(facts: Facts, schedule: Schedule, operand: int) -> Deci
 def _place(schedule: Schedule, stage: Stage) -> int:
     """Number of loops inside a work-item that a stage is in, without those of a single step."""
     place = 0
-    for level in schedule.levels:
-        if level.role not in PARALLEL and level.extent > 1:
-            place += 1
+    for level in (x for x in schedule.levels if x.role not in PARALLEL):
+        place += level.extent > 1
         if stage.at == (level.index, level.stride):
             return place
     return 0
