@@ -22,7 +22,7 @@ MUTATIONS = 24
 """Mutations that are estimated for one trial."""
 PARENTS = 6
 """Number of best candidates that are mutated."""
-ASKS = 16
+ASKS = 6
 """Candidates of the sampler that are estimated for one trial."""
 DRAWS = 500
 """Draws after which the space counts as exhausted, where nothing else gives a new candidate."""

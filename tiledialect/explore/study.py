@@ -177,9 +177,8 @@ class Study:
                 self._study.tell(trial, state=self._states.FAIL)
                 return None
         if candidate.text in self.seen:
-            known = self.seen[candidate.text]
-            good = known < inf
-            self._study.tell(trial, known if good else None, None if good else self._states.FAIL)
+            # The sampler takes time for each trial that has a value.
+            self._study.tell(trial, state=self._states.FAIL)
             return None
         self.seen[candidate.text] = inf
         return Asking(trial, candidate, source, chooser.made)
