@@ -14,7 +14,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tiledialect.api.exploring import explore
+    from tiledialect.api.exploring import Result, explore
     from tiledialect.api.front_door import compile
     from tiledialect.api.function import Function
     from tiledialect.errors import TileError, TileWarning
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Device",
     "Function",
+    "Result",
     "TileError",
     "TileWarning",
     "compile",
@@ -43,6 +44,7 @@ if (Path(__file__).parents[1] / "pyproject.toml").is_file():
 
 _HOMES = {
     "compile": "tiledialect.api.front_door",
+    "Result": "tiledialect.api.exploring",
     "explore": "tiledialect.api.exploring",
     "Function": "tiledialect.api.function",
     "TileError": "tiledialect.errors",
