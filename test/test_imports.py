@@ -21,7 +21,7 @@ FOLDERS = {
 STOREYS = (
     "tiledialect.passes",
     "tiledialect.lowering",
-    "tiledialect.explore",
+    "tiledialect.exploration",
     "tiledialect.api",
     "tiledialect.tools",
 )

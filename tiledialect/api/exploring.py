@@ -16,8 +16,8 @@ from tiledialect.api.function import Function
 from tiledialect.errors import TileError
 
 if TYPE_CHECKING:
-    from tiledialect.explore.exploration import Explored, Progress
-    from tiledialect.explore.study import Trial
+    from tiledialect.exploration.explore import Explored, Progress
+    from tiledialect.exploration.study import Trial
     from tiledialect.lowering.runtime.device.device import Device
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)")
@@ -85,7 +85,7 @@ class Result:
 
     def plot(self, path: str | Path | None = None) -> str:
         """Chart of the trials as SVG, which is also written to a file, if one is named."""
-        from tiledialect.explore.chart import chart
+        from tiledialect.exploration.chart import chart
 
         text = chart(self.trials, self.default_seconds, self.data.least)
         if path is not None:
@@ -94,7 +94,7 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Write what was found to a file, for ``compile(…, explored=path)``."""
-        from tiledialect.explore import kept
+        from tiledialect.exploration import kept
 
         kept.save(Path(path), (self.data.found,))
 
@@ -134,7 +134,7 @@ def explore(
     Raises:
         TileError: the inputs do not fit, or there is nothing to explore.
     """
-    from tiledialect.explore.exploration import Options, explored
+    from tiledialect.exploration.explore import Options, explored
 
     options = Options(
         _positive("trials", trials),

@@ -16,7 +16,7 @@ from tiledialect.dialects.discardable import PRECISION
 from tiledialect.errors import TileError
 
 if TYPE_CHECKING:
-    from tiledialect.explore.kept import Found
+    from tiledialect.exploration.kept import Found
     from tiledialect.lowering.runtime.device.device import Device
 
 
@@ -85,7 +85,7 @@ def compile(
 
 def _found(path: str | Path) -> tuple[Found, ...]:
     """Implementations in a file of an exploration."""
-    from tiledialect.explore import kept
+    from tiledialect.exploration import kept
 
     return kept.load(Path(path))
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from tiledialect.api.pickling import Saved
-    from tiledialect.explore.kept import Found
-    from tiledialect.explore.subject import Subject
+    from tiledialect.exploration.kept import Found
+    from tiledialect.exploration.subject import Subject
     from tiledialect.lowering.lift_to_nest.view_drawing import Views
     from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
     from tiledialect.lowering.runtime.call.launch import Profile
@@ -434,7 +434,7 @@ class Function:
     def subject(self, args: Sequence[Any], named: Mapping[str, Any]) -> Subject:
         """Inputs, and results of the reference semantics, for an exploration."""
         from tiledialect.api.reference import run_reference
-        from tiledialect.explore.subject import Subject
+        from tiledialect.exploration.subject import Subject
 
         self._check_tensors("an exploration")
         host = self._host_arrays(args, named)
@@ -445,7 +445,7 @@ class Function:
 
     def _found_for(self, types: Types, device: Device) -> Function:
         """The function by the implementation that was found for some inputs, if there is one."""
-        from tiledialect.explore import kept
+        from tiledialect.exploration import kept
         from tiledialect.ir.signature import type_text
 
         found = self._choices.found

@@ -9,8 +9,8 @@ from tiledialect.errors import TileError
 from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
-    from tiledialect.explore.implementation import Implementation
-    from tiledialect.explore.kept import Found
+    from tiledialect.exploration.implementation import Implementation
+    from tiledialect.exploration.kept import Found
 
 KEPT = "kept"
 """Word for `tune` where what an exploration has kept is taken, and nothing is measured."""

@@ -11,12 +11,12 @@ from math import inf
 from random import Random
 
 from tiledialect.errors import TileError
-from tiledialect.explore.evaluation import Failure, Outcome
-from tiledialect.explore.implementation import Implementation
-from tiledialect.explore.parts import Part
-from tiledialect.explore.proposals import Proposals
-from tiledialect.explore.study import Asking, Study, Trial
-from tiledialect.explore.workers import Workers
+from tiledialect.exploration.evaluation import Failure, Outcome
+from tiledialect.exploration.implementation import Implementation
+from tiledialect.exploration.parts import Part
+from tiledialect.exploration.proposals import Proposals
+from tiledialect.exploration.study import Asking, Study, Trial
+from tiledialect.exploration.workers import Workers
 
 Assemble = Callable[[Mapping[str, str]], Implementation]
 """Makes an implementation of the candidates of all parts, by their names."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import floor, inf, log10
 
-from tiledialect.explore.study import Trial
+from tiledialect.exploration.study import Trial
 
 WIDTH, HEIGHT = 640, 320
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 20, 40

@@ -11,8 +11,8 @@ from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
-from tiledialect.explore.parts import Candidate
-from tiledialect.explore.subject import Subject
+from tiledialect.exploration.parts import Candidate
+from tiledialect.exploration.subject import Subject
 from tiledialect.lowering.runtime.program.compiling import lowered
 from tiledialect.lowering.runtime.program.program import Program
 from tiledialect.passes.schedule.tile_loop_tiling import SINGLE_FAMILIES, weighed_candidates

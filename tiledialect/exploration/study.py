@@ -12,8 +12,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from tiledialect.errors import TileError
-from tiledialect.explore.evaluation import Failure, Outcome
-from tiledialect.explore.parts import Candidate, Part
+from tiledialect.exploration.evaluation import Failure, Outcome
+from tiledialect.exploration.parts import Candidate, Part
 from tiledialect.schedule.search.decisions import DeadEndError, Decisions, Option, made, nearest
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiledialect.errors import TileError
-from tiledialect.explore.evaluation import Evaluator, Outcome
-from tiledialect.explore.implementation import Implementation
-from tiledialect.explore.subject import Subject
+from tiledialect.exploration.evaluation import Evaluator, Outcome
+from tiledialect.exploration.implementation import Implementation
+from tiledialect.exploration.subject import Subject
 from tiledialect.records import from_json, to_json
 
 INSTALL = "several workers need Dask: pip install 'tiledialect[explore]'"

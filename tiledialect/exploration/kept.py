@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tiledialect import disk
 from tiledialect.errors import TileError
-from tiledialect.explore.implementation import Implementation
+from tiledialect.exploration.implementation import Implementation
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.program.program import Program
 from tiledialect.records import WRONG, from_json, to_json

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from math import exp, inf, log
 from random import Random
 
-from tiledialect.explore.parts import Candidate
-from tiledialect.explore.study import Asking, Study, Trial
+from tiledialect.exploration.parts import Candidate
+from tiledialect.exploration.study import Asking, Study, Trial
 from tiledialect.schedule.search.decisions import DeadEndError, Decisions, drawn, made, mutated
 
 SEED, MUTATION, SAMPLER, DRAW = "seed", "mutation", "sampler", "draw"

@@ -13,12 +13,12 @@ from statistics import median
 import pytest
 
 from tiledialect.errors import TileError
-from tiledialect.explore.evaluation import Failure, Outcome
-from tiledialect.explore.implementation import Implementation
-from tiledialect.explore.parts import Candidate
-from tiledialect.explore.search import Limits, Search
-from tiledialect.explore.study import Study, storage_of
-from tiledialect.explore.workers import Workers
+from tiledialect.exploration.evaluation import Failure, Outcome
+from tiledialect.exploration.implementation import Implementation
+from tiledialect.exploration.parts import Candidate
+from tiledialect.exploration.search import Limits, Search
+from tiledialect.exploration.study import Study, storage_of
+from tiledialect.exploration.workers import Workers
 from tiledialect.schedule.search.decisions import Chooser, Decisions, enumerated
 
 SIZES = [1, 2, 4, 8, 16, 32]

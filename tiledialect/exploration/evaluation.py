@@ -25,8 +25,8 @@ from xdsl.utils.str_enum import StrEnum
 
 from tiledialect import disk
 from tiledialect.errors import TileError
-from tiledialect.explore.implementation import Implementation
-from tiledialect.explore.subject import Subject
+from tiledialect.exploration.implementation import Implementation
+from tiledialect.exploration.subject import Subject
 from tiledialect.interpreters.agreement import disagreement
 from tiledialect.lowering.runtime.child_process import Child, Report, say, start
 from tiledialect.records import from_json, to_json
@@ -49,7 +49,7 @@ processes can only slow a run down."""
 FEW = 2
 """Runs after the first one, which may be slower, that show that a candidate is slow."""
 BUILD, LAUNCH = "the build", "a launch"
-COMMAND = "from tiledialect.explore.evaluation import main; main()"
+COMMAND = "from tiledialect.exploration.evaluation import main; main()"
 
 
 class Failure(StrEnum):

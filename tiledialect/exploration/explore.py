@@ -10,14 +10,14 @@ from random import Random
 from typing import Any
 
 from tiledialect.errors import TileError
-from tiledialect.explore import kept
-from tiledialect.explore.implementation import Implementation
-from tiledialect.explore.kernels import kernel_parts
-from tiledialect.explore.parts import Part
-from tiledialect.explore.search import Limits, Search
-from tiledialect.explore.study import Study, Trial, storage_of
-from tiledialect.explore.subject import Subject
-from tiledialect.explore.workers import workers_for
+from tiledialect.exploration import kept
+from tiledialect.exploration.implementation import Implementation
+from tiledialect.exploration.kernels import kernel_parts
+from tiledialect.exploration.parts import Part
+from tiledialect.exploration.search import Limits, Search
+from tiledialect.exploration.study import Study, Trial, storage_of
+from tiledialect.exploration.subject import Subject
+from tiledialect.exploration.workers import workers_for
 
 NOTHING = "nothing of {} can be explored: its kernels have one schedule each"
 
