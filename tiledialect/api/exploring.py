@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tiledialect.api.error_boundary import front_door
 from tiledialect.api.function import Function
 from tiledialect.errors import TileError
+from tiledialect.ir.target_spec import SIMULATOR
 
 if TYPE_CHECKING:
     from tiledialect.exploration.explore import Explored, Progress
@@ -66,6 +67,8 @@ class Result:
     def __str__(self) -> str:
         """The implementation, its time, and how it was found."""
         found, data = self.data.found, self.data
+        wrong = len(self.wrong)
+        defects = [f"{wrong} gave wrong results: `report` says how to see that again"]
         return "\n".join(
             [
                 f"{self.function.name} for {found.types} on {found.device}",
@@ -73,6 +76,7 @@ class Result:
                 f" as without exploration ({_us(found.default_seconds)}), "
                 f"{data.least / found.seconds:.0%} of the device's limit",
                 f"the cost model expects {_us(data.estimate)}",
+                *(defects if wrong else []),
                 str(found.implementation),
             ]
         )
@@ -92,6 +96,15 @@ class Result:
             _write(Path(path), text)
         return text
 
+    def report(self, trial: Trial) -> str:
+        """Program, inputs, device and candidate of a trial: a script that runs it again.
+
+        It is what a defect needs to be seen by others.
+        """
+        from tiledialect.exploration.defects import report
+
+        return report(self.data.program, self.function.device, self.data.found, trial)
+
     def save(self, path: str | Path) -> None:
         """Write what was found to a file, for ``compile(…, explored=path)``."""
         from tiledialect.exploration import kept
@@ -108,8 +121,10 @@ def explore(
     device: Device | str | int | None = None,
     storage: str | Path | None = None,
     workers: int | str = 1,
+    resume: bool = True,
     sampler: str = "tpe",
     seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
     **named: Any,
 ) -> Result:
     """Search the fastest implementation of a function for inputs of some shapes.
@@ -127,8 +142,11 @@ def explore(
             a database, such as ``"sqlite:///mm.db"``, or a file ``….log``.
         workers: number of processes that compile candidates, or the address of a scheduler of
             Dask. The device measures one candidate at a time.
+        resume: whether to go on where the storage has trials of the function for these shapes;
+            else that is an error.
         sampler: sampler of Optuna: ``tpe`` or ``random``.
         seed: seed of all random choices.
+        progress: function to call after each trial; without it a line on a terminal.
         named: inputs by name.
 
     Raises:
@@ -137,26 +155,32 @@ def explore(
     from tiledialect.exploration.explore import Options, explored
 
     options = Options(
-        _positive("trials", trials),
+        _whole("trials", trials),
         inf if time is None else _seconds(time),
         storage,
         _workers(workers),
         sampler,
-        seed,
+        _whole("seed", seed, 0),
+        resume,
     )
     function = function if device is None else function.on_device(device)
+    if function.device.type == SIMULATOR:
+        raise TileError(f"{function.device.id} has no speed to explore by: it is a simulator")
+    subject = function.subject(args, named)
+    if progress is not None:
+        return Result(function, explored(subject, options, progress))
     with _progress_bar() as report:
-        return Result(function, explored(function.subject(args, named), options, report))
+        return Result(function, explored(subject, options, report))
 
 
-def _positive(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TileError(f"`{name}` must be a whole number, at least 1, got {value!r}")
+def _whole(name: str, value: int, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"`{name}` must be a whole number, at least {least}, got {value!r}")
     return value
 
 
 def _workers(value: int | str) -> int | str:
-    return value if isinstance(value, str) else _positive("workers", value)
+    return value if isinstance(value, str) else _whole("workers", value)
 
 
 def _seconds(value: float | str) -> float:

@@ -16,7 +16,6 @@ from tiledialect.dialects.discardable import PRECISION
 from tiledialect.errors import TileError
 
 if TYPE_CHECKING:
-    from tiledialect.exploration.kept import Found
     from tiledialect.lowering.runtime.device.device import Device
 
 
@@ -79,15 +78,8 @@ def compile(
             check_tensors(chosen)
         if precision is not None:
             _set_precision(loaded.module, precision)
-        choices = Choices(tune=tune, found=() if explored is None else _found(explored))
-        return Function(loaded, chosen.sym_name.data, device, choices=choices)
-
-
-def _found(path: str | Path) -> tuple[Found, ...]:
-    """Implementations in a file of an exploration."""
-    from tiledialect.exploration import kept
-
-    return kept.load(Path(path))
+        function = Function(loaded, chosen.sym_name.data, device, choices=Choices(tune=tune))
+        return function if explored is None else function.with_explored(Path(explored))
 
 
 def _set_precision(module: ModuleOp, precision: str) -> None:

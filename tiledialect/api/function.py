@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from tiledialect.api.pickling import Saved
+    from tiledialect.exploration.implementation import Implementation
     from tiledialect.exploration.kept import Found
     from tiledialect.exploration.subject import Subject
     from tiledialect.lowering.lift_to_nest.view_drawing import Views
@@ -180,7 +181,9 @@ class Function:
         self._check_tensors("a gradient")
         names = self._inputs.chosen(wrt)
         step = Gradient(names, with_outputs, only_reals=wrt is None)
-        return self._with((*self._gradients, step), Choices(tune=self._choices.tune))
+        # What was found belongs to a program with its gradients: this function's is not taken.
+        choices = Choices(tune=self._choices.tune, found=self._choices.found)
+        return self._with((*self._gradients, step), choices)
 
     def value_and_gradient(self, wrt: Sequence[str | int] | str | int | None = None) -> Function:
         """The function that gives the outputs and then the gradient, as one named tuple.
@@ -355,8 +358,7 @@ class Function:
         text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
         choices = self._choices
         given = self._gradients, choices.schedules, choices.fusion
-        program = Program(self._source.module, self._base_name, text, *given)
-        return choices.implementation.applied(program) if choices.implementation else program
+        return Program(self._source.module, self._base_name, text, *given)
 
     def _specialize(self, types: Types, device: Device) -> Specialization:
         from tiledialect.lowering.runtime.program.specialization import Specialization
@@ -364,7 +366,7 @@ class Function:
         with self._lock, self._source.error_context():
             found = self._specializations.find((types, device))
             if found is None:
-                found = Specialization(self._program, types, device)
+                found = Specialization(self._program_for(types, device), types, device)
                 self._specializations.put((types, device), found)
                 self._warn(found.plan.warnings)
             self._last = found.plan
@@ -409,8 +411,20 @@ class Function:
         return self.types(args, named) if args or named else self._known()
 
     def _known(self) -> Types:
-        """The types of the last call, else the declared ones."""
-        return self._inputs.known() if self._last is None else types_of(self._last.inputs)
+        """The types of the last call, else the explored ones, else the declared ones."""
+        if self._last is not None:
+            return types_of(self._last.inputs)
+        return self._explored_types() or self._inputs.known()
+
+    def _explored_types(self) -> Types:
+        """The types for which an implementation was found; none if these are several."""
+        if not self._choices.found:
+            return ()
+        from tiledialect.exploration import kept
+        from tiledialect.ir.signature import parse_type
+
+        found = {f.types for f in kept.of_program(self._choices.found, self._program, self.device)}
+        return tuple(map(parse_type, found.pop().split(","))) if len(found) == 1 else ()
 
     @front_door
     def tuned(self, *args: Any, **named: Any) -> Function:
@@ -426,6 +440,14 @@ class Function:
         Calls with other shapes, or on other devices, are compiled as without them.
         """
         return self._with(self._gradients, replace(self._choices, found=tuple(found)))
+
+    def with_explored(self, path: Path) -> Function:
+        """Copy that is computed by the implementations in a file of an exploration."""
+        from tiledialect.exploration import kept
+
+        found = kept.load(path)
+        kept.check_source(found, self._program, path)
+        return self.with_found(found)
 
     def on_device(self, device: Device | str | int) -> Function:
         """Copy for another device."""
@@ -443,30 +465,32 @@ class Function:
             _, expected = run_reference(*given, host)
         return Subject(self._program, self.device, host, expected)
 
-    def _found_for(self, types: Types, device: Device) -> Function:
-        """The function by the implementation that was found for some inputs, if there is one."""
-        from tiledialect.exploration import kept
-        from tiledialect.ir.signature import type_text
-
+    def _found_for(self, types: Types, device: Device) -> Implementation | None:
+        """The implementation that was found for some inputs, if there is one."""
         found = self._choices.found
+        if not found and self._choices.tune != KEPT:
+            return None
+        from tiledialect.exploration import kept
+        from tiledialect.ir.signature import types_text
+
         if self._choices.tune == KEPT:
             found = (*found, *kept.kept_for(self._program, device))
-        own = kept.matching(found, self._program, device, ",".join(map(type_text, types)))
-        if own is None:
-            return self._with(self._gradients, replace(self._choices, found=(), tune=0))
-        choices = replace(self._choices, found=(), tune=0, implementation=own.implementation)
-        return self._with(self._gradients, choices)
+        own = kept.matching(found, self._program, device, types_text(types))
+        return None if own is None else own.implementation
+
+    def _program_for(self, types: Types, device: Device) -> Program:
+        """The program by the implementation that was found for some inputs, if there is one."""
+        found = self._found_for(types, device)
+        return self._program if found is None else found.applied(self._program)
 
     def _tuned_for(self, arrays: Sequence[Array], device: Device) -> Function:
-        if self._choices.found or self._choices.tune == KEPT:
-            return self._found_for(types_of(arrays), device)
-        if not self._choices.is_tuned or isinstance(self._choices.tune, str):
+        if not self._choices.is_tuned or self._found_for(types_of(arrays), device) is not None:
             return self
         from tiledialect.lowering.runtime.program.tune import Task, tuned_schedules
 
         with self._source.error_context():
             task = Task(self._program, types_of(arrays), device, arrays, self._warn)
-            texts = tuned_schedules(task, self._choices.tune)
+            texts = tuned_schedules(task, int(self._choices.tune))
         schedules = *self._choices.schedules, *texts
         tuned = self._with(self._gradients, replace(self._choices, schedules=schedules, tune=0))
         # Each warning is given once.
@@ -495,7 +519,8 @@ class Function:
         self._check_tensors("a schedule")
         types = self._types_or_last(args, named)
         with self._source.error_context():
-            module = lowered(self._program, types, self.device, "tile-loop-tiling")
+            program = self._program_for(types, self.device)
+            module = lowered(program, types, self.device, "tile-loop-tiling")
             return {name: schedule_text(k) for name, k in named_kernels(module).items()}
 
     @front_door
@@ -510,7 +535,7 @@ class Function:
         self._check_tensors("an explanation")
         types = self._types_or_last(args, named)
         with self._source.error_context():
-            return explained(self._program, types, self.device)
+            return explained(self._program_for(types, self.device), types, self.device)
 
     @front_door
     def with_schedules(self, schedules: Mapping[str, str] | Path) -> Function:
@@ -582,7 +607,8 @@ class Function:
         self._check_tensors("IR after a pass")
         types = self._types_or_last(args, named)
         with self._source.error_context():
-            return print_module(lowered(self._program, types, self.device, str(after)))
+            program = self._program_for(types, self.device)
+            return print_module(lowered(program, types, self.device, str(after)))
 
     @front_door
     def views(self, *args: Any, **named: Any) -> Views:
@@ -598,7 +624,8 @@ class Function:
         if args or named or not leaves_sizes_open(self._program):
             types = self.types(args, named)
         with self._source.error_context():
-            return views(self._program, types, self.device)
+            program = self._program if types is None else self._program_for(types, self.device)
+            return views(program, types, self.device)
 
     @front_door
     def opencl(self, *args: Any, **named: Any) -> str:
@@ -606,7 +633,7 @@ class Function:
 
         An input is an array, a pair of shape and element type, such as ``((2, 9), "f32")``, or a
         text such as ``2x9xf32``. Without any they are the types of the last call, else the
-        declared ones.
+        explored or the declared ones.
         """
         return self._specialize(self._types_or_last(args, named), self.device).plan.source
 
@@ -617,7 +644,7 @@ class Function:
 
         types = self._types_or_last(args, named)
         with self._source.error_context():
-            return print_module(lowered(self._program, types, self.device))
+            return print_module(lowered(self._program_for(types, self.device), types, self.device))
 
 
 def restored(saved: Saved) -> Function:

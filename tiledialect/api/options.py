@@ -9,7 +9,6 @@ from tiledialect.errors import TileError
 from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
-    from tiledialect.exploration.implementation import Implementation
     from tiledialect.exploration.kept import Found
 
 KEPT = "kept"
@@ -27,15 +26,11 @@ class Choices:
     """Number of schedules measured for each kernel, or `KEPT`."""
     found: tuple[Found, ...] = ()
     """Implementations that explorations found, for some shapes and devices."""
-    implementation: Implementation | None = None
-    """Implementation for the shapes of a call, which is one of them."""
 
     @property
     def is_tuned(self) -> bool:
-        """Whether a call's shapes decide on the implementation."""
-        return (
-            bool(self.found) or self.tune == KEPT or (isinstance(self.tune, int) and self.tune > 1)
-        )
+        """Whether schedules are measured at the first call with new shapes."""
+        return isinstance(self.tune, int) and self.tune > 1
 
     def __post_init__(self):
         tune = self.tune

@@ -18,7 +18,12 @@ from tiledialect.exploration.search import Limits, Search
 from tiledialect.exploration.study import Study, Trial, storage_of
 from tiledialect.exploration.subject import Subject
 from tiledialect.exploration.workers import workers_for
+from tiledialect.lowering.runtime.program.program import Program
 
+ALREADY = (
+    "{} has {} trials of {} for these shapes on this device: resume the search, or name another "
+    "storage"
+)
 NOTHING = "nothing of {} can be explored: its kernels have one schedule each"
 
 
@@ -34,6 +39,8 @@ class Options:
     """Number of workers, or the address of a scheduler of Dask."""
     sampler: str = "tpe"
     seed: int = 0
+    resume: bool = True
+    """Whether to go on where the storage has trials."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,7 @@ class Progress:
 class Explored:
     """Result of an exploration."""
 
+    program: Program
     found: kept.Found
     trials: tuple[Trial, ...]
     least: float
@@ -72,6 +80,8 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
         raise TileError(NOTHING.format(subject.program.result_name))
     storage = storage_of(options.storage)
     studies = [Study(subject.key, part, storage, options.seed, options.sampler) for part in parts]
+    if not options.resume and (count := sum(study.kept_count for study in studies)):
+        raise TileError(ALREADY.format(options.storage, count, subject.program.result_name))
     least = sum(part.least for part in parts)
     with workers_for(subject, options.workers) as workers:
         search = Search(studies, assemble, workers, Random(options.seed))
@@ -89,7 +99,7 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
     )
     kept.keep(found)
     trials = tuple(trial for study in studies for trial in study.trials())
-    return Explored(found, trials, least, _estimate(search.implementation, trials))
+    return Explored(subject.program, found, trials, least, _estimate(search.implementation, trials))
 
 
 def _parts(subject: Subject) -> tuple[list[Part], Callable[[Mapping[str, str]], Implementation]]:

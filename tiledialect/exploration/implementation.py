@@ -33,8 +33,9 @@ class Implementation:
             program,
             module=module,
             text=text,
-            schedules=(*program.schedules, *self.schedules),
-            fusion=self.fusion,
+            # Of two schedules for a kernel the last one counts: the user's.
+            schedules=(*self.schedules, *program.schedules),
+            fusion=program.fusion if self.fusion == Fusion() else self.fusion,
             opened={},
             built={},
         )

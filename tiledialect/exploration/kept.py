@@ -7,13 +7,14 @@ of the kind.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tiledialect import disk
 from tiledialect.errors import TileError
 from tiledialect.exploration.implementation import Implementation
+from tiledialect.ir.mlir_text import print_module
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.program.program import Program
 from tiledialect.records import WRONG, from_json, to_json
@@ -44,9 +45,22 @@ class _File:
 
 
 def digest(program: Program) -> str:
-    """Digest of a program, without its schedules."""
-    text = repr((program.text, program.name, program.gradients))
+    """Digest of a program, without its schedules: of the source, and of what is made of it."""
+    made = repr((program.gradients, program.fusion))
+    return f"{source_digest(program)}-{hashlib.sha256(made.encode()).hexdigest()[:16]}"
+
+
+def source_digest(program: Program) -> str:
+    """Digest of the source of a program: comments and spaces do not count."""
+    text = f"{program.name} {print_module(program.module)}"
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_source(found: Sequence[Found], program: Program, path: Path) -> None:
+    """Raise a TileError if all implementations of a file are of other programs."""
+    own = source_digest(program)
+    if not any(f.program.partition("-")[0] == own for f in found):
+        raise TileError(f"{path} has no implementation of {program.name}, but of another program")
 
 
 def described(device: Device) -> str:
@@ -67,10 +81,15 @@ def kept_for(program: Program, device: Device) -> tuple[Found, ...]:
     return _on_disk(_path(digest(program), described(device)))
 
 
-def matching(found: Sequence[Found], program: Program, device: Device, types: str) -> Found | None:
+def of_program(found: Iterable[Found], program: Program, device: Device) -> list[Found]:
+    """The implementations of a program on a device, for inputs of all types."""
+    wanted = digest(program), described(device)
+    return [f for f in found if (f.program, f.device) == wanted]
+
+
+def matching(found: Iterable[Found], program: Program, device: Device, types: str) -> Found | None:
     """The implementation for inputs of some types, if there is one."""
-    wanted = digest(program), described(device), types
-    return next((f for f in found if (f.program, f.device, f.types) == wanted), None)
+    return next((f for f in of_program(found, program, device) if f.types == types), None)
 
 
 def save(path: Path, found: Sequence[Found]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from xdsl.utils.exceptions import VerifyException
@@ -10,7 +11,14 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
+from tiledialect.dialects.tile.schedule_text import (
+    named_kernels,
+    parse_schedule_text,
+    read_schedules,
+    schedule_text,
+)
+from tiledialect.errors import TileError
+from tiledialect.exploration.kept import kept_for
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.subject import Subject
 from tiledialect.lowering.runtime.program.compiling import lowered
@@ -26,6 +34,7 @@ from tiledialect.schedule.search.decisions import (
     Option,
     made,
 )
+from tiledialect.schedule.search.size_transfer import fitted
 from tiledialect.schedule.search.space import decisions_of, schedule_of
 
 WHOLE = "whole"
@@ -36,8 +45,9 @@ FREE = "free"
 class KernelPart:
     """A kernel whose schedule is searched."""
 
-    def __init__(self, name: str, kernel: KernelOp, device: Device):
+    def __init__(self, name: str, kernel: KernelOp, device: Device, kept: Sequence[str] = ()):
         self.name = name
+        self._kept = kept
         self._kernel = kernel
         self._device = device
         self._facts = kernel_facts(kernel, device)
@@ -107,12 +117,20 @@ class KernelPart:
             kernel.schedule = None
 
     def seeds(self) -> Iterator[Decisions]:
-        """Decisions of the schedules that the cost model ranks, the best first."""
+        """Decisions of the default, of schedules near those of earlier searches, and of those that
+        the cost model ranks, the best first."""
         outside = {c.schedule: name for name, c in self._outside.items()}
-        for candidate in self._weighed:
-            name = outside.get(candidate.schedule)
-            own = {} if name is not None else decisions_of(self._facts, candidate.schedule)
+        first, *others = self._weighed
+        for schedule in (first.schedule, *self._earlier(), *(c.schedule for c in others)):
+            name = outside.get(schedule)
+            own = {} if name is not None else decisions_of(self._facts, schedule)
             yield {WHOLE: name or FREE, **own}
+
+    def _earlier(self) -> Iterator[Schedule]:
+        """Schedules that searches found for inputs of these and of other shapes."""
+        for text in self._kept if not self.is_fixed else ():
+            with suppress(TileError):
+                yield fitted(parse_schedule_text(text, self._kernel), self._facts)
 
 
 def _simple(schedule: Schedule) -> object:
@@ -128,8 +146,22 @@ def kernel_parts(program: Program, subject: Subject) -> list[KernelPart]:
     target = device_of(module)
     if target is None:
         return []
+    given = {name for text in program.schedules for name in read_schedules(text)}
+    earlier = kept_schedules(program, subject)
     return [
-        KernelPart(name, kernel, target)
+        KernelPart(name, kernel, target, earlier.get(name, ()))
         for name, kernel in named_kernels(module).items()
-        if kernel.schedule is None
+        if kernel.schedule is None and name not in given
     ]
+
+
+def kept_schedules(program: Program, subject: Subject) -> dict[str, list[str]]:
+    """Schedules that were kept for a program on a device, by the names of kernels: for inputs of
+    the same shapes first."""
+    found: dict[str, list[str]] = {}
+    kept = kept_for(program, subject.device)
+    for own in sorted(kept, key=lambda f: f.types != subject.shapes):
+        for text in own.implementation.schedules:
+            for name, schedule in read_schedules(text).items():
+                found.setdefault(name, []).append(schedule)
+    return found

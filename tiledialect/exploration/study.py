@@ -130,6 +130,11 @@ class Study:
         self.seen: dict[str, float] = {}
         """Seconds of evaluated texts; infinite where they failed."""
 
+    @property
+    def kept_count(self) -> int:
+        """Number of trials in the storage."""
+        return 0 if self._kept is None else len(self._kept.get_trials(deepcopy=False))
+
     def new_trials(self) -> list[Trial]:
         """Trials in the storage of other processes and earlier sessions since the last look."""
         if self._kept is None or monotonic() < self._looked + OFTEN:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tiledialect.interpreters.tile import array_type
 from tiledialect.ir.mlir_text import parse_mlir, print_module
-from tiledialect.ir.signature import type_text
+from tiledialect.ir.signature import types_text
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import choose
 from tiledialect.lowering.runtime.program.program import Program, Types
@@ -40,7 +40,7 @@ class Subject:
     @property
     def shapes(self) -> str:
         """Types of the inputs as text."""
-        return ",".join(map(type_text, self.types))
+        return types_text(self.types)
 
     @property
     def key(self) -> str:

@@ -19,6 +19,9 @@ from tiledialect.records import from_json, to_json
 
 INSTALL = "several workers need Dask: pip install 'tiledialect[explore]'"
 
+CONNECTING = "20s"
+"""Longest time to find a scheduler."""
+
 Submit = Callable[[Implementation, float], "Future[Outcome]"]
 """Begins a trial of an implementation, given the shortest time so far."""
 
@@ -81,7 +84,7 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
             silence_logs=logging.CRITICAL,
         )
     try:
-        client: Any = Client(local or wanted, timeout="20s")
+        client: Any = Client(local or wanted, timeout=CONNECTING)
     except (OSError, TimeoutError, ValueError) as error:
         raise TileError(f"there is no scheduler at {wanted}: {error}") from None
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
@@ -130,6 +130,11 @@ def type_text(t: Attribute) -> str:
     if not isinstance(t, TensorType):
         return str(t)
     return "x".join((*map(str, t.get_shape()), et.type_name(t.element_type)))
+
+
+def types_text(types: Iterable[Attribute]) -> str:
+    """Types as users write them, with commas: ``3x4xu8,4xf32``."""
+    return ",".join(map(type_text, types))
 
 
 @caches.TYPE_TEXTS

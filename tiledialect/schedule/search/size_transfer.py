@@ -69,6 +69,17 @@ def stretches(schedule: Schedule, old: Facts, new: Facts) -> Iterator[Schedule]:
                 yield _with(schedule, changes)
 
 
+def fitted(schedule: Schedule, facts: Facts) -> Schedule:
+    """A schedule of a kernel of other sizes with as many steps of its outermost loops as these
+    sizes need, where nothing is unrolled for each step."""
+    changes: dict[LoopLevel, LoopLevel] = {}
+    for name, extent in facts.extents.items():
+        levels = _outermost_first(schedule, name)
+        if levels and levels[0].role in STRETCHED:
+            changes |= _longer(levels, extent)
+    return _with(schedule, changes)
+
+
 def _with(schedule: Schedule, changes: Mapping[LoopLevel, LoopLevel]) -> Schedule:
     """A schedule with other levels in the place of some, and stages at them."""
     at = {(x.index, x.stride): (y.index, y.stride) for x, y in changes.items()}
