@@ -178,8 +178,8 @@ class HostFunction:
             elif isinstance(op, KernelOp):
                 start = overwritten(op, self.initial_input(op))
                 if start is not None:
-                    source[op.outputs[0]] = start
-                    last[start] = last.pop(op.outputs[0])
+                    origin = source[op.outputs[0]] = source.get(start, start)
+                    last[origin] = last.pop(op.outputs[0])
         result: dict[Operation, list[SSAValue]] = {}
         for value, op in last.items():
             if isinstance(value.owner, KernelOp) and not isinstance(op, func.ReturnOp):
@@ -214,12 +214,14 @@ class HostFunction:
 def overwritten(kernel: KernelOp, number: int | None) -> SSAValue | None:
     """Initial value of a kernel, its input of that number, if the kernel can write over it.
 
-    It can if there are no other uses.
+    It can if neither the value nor its source before reshapes has other uses.
     """
     if number is None:
         return None
-    start = kernel.inputs[number]
-    return start if isinstance(start.owner, KernelOp) and start.has_one_use() else None
+    start = source = kernel.inputs[number]
+    while isinstance(source.owner, ReshapeOp) and source.has_one_use():
+        source = source.owner.operand
+    return start if isinstance(source.owner, KernelOp) and source.has_one_use() else None
 
 
 def _attributes(

@@ -50,7 +50,7 @@ from tiledialect.passes.fuse.rules.output_aliasing import copy_returned_argument
 from tiledialect.passes.specialize.tile_narrow_operands import is_widened
 from tiledialect.passes.views.concatenation import is_completed, is_written_over, merge_added_parts
 from tiledialect.passes.views.diagonals import select_diagonals
-from tiledialect.passes.views.initial_values import initialize_unwritten
+from tiledialect.passes.views.initial_values import initialize_unwritten, set_default
 from tiledialect.passes.views.mask_elimination import eliminate_masks
 from tiledialect.passes.views.slice_sinking import sink_slices
 from tiledialect.passes.views.triangles import select_inside
@@ -270,6 +270,24 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = Fals
     sort_topologically(block)
 
 
+def fill_uncompleted(block: Block, given: Collection[KernelOp]) -> None:
+    """Fill results whose unwritten elements other kernels were to write until fusion took one."""
+    for kernel in [k for k in kernels_in(block) if k not in given]:
+        op = kernel.contraction
+        if op is None or op.default is not None or is_completed(op):
+            continue
+        if made := initialize_unwritten(op):
+            for new in made:
+                new.detach()
+            Rewriter.insert_op(made, InsertPoint.before(kernel))
+            start = made[-1].results[0]
+            argument = kernel.block.insert_arg(start.type, len(kernel.inputs))
+            keep_name(argument, start)
+            set_default(op, argument)
+            kernel.operands = [*kernel.operands, start]
+            _make_kernel(KernelGroup(0, (), made), ())
+
+
 def _hoist_small_ops(block: Block) -> None:
     """Move elementwise ops that larger ones may repeat right after their operands.
 
@@ -433,6 +451,7 @@ class TileFusePass(PassWithFlags):
                 fusion = KernelFusion(block, machine, *forced, given, explains=self.explain)
                 fusion.run()
                 drop_overwritten_defaults(function.body)
+                fill_uncompleted(block, given)
                 duplicate_operands(block)
                 if self.explain:
                     fusion.explain()

@@ -36,13 +36,14 @@ def filled(value: float | int, t: Attribute, shape: Shape) -> list[Operation]:
     return [number, tensor]
 
 
-def initialize_unwritten(op: ContractionOp) -> None:
+def initialize_unwritten(op: ContractionOp) -> list[Operation]:
     """Give a contraction that leaves elements of its result unwritten a tensor of initial values.
 
-    A kernel of its own computes the tensor, and the contraction's kernel writes over it.
+    A kernel of its own computes the tensor by the returned ops, and the contraction's kernel writes
+    over it.
     """
     if not leaves_unwritten(op.space(), ranges_of(op)):
-        return
+        return []
     t, default = tensor_type(op.result), op.default
     constant = default.owner if default is not None else None
     if default is None or isinstance(constant, ConstantOp):
@@ -51,7 +52,7 @@ def initialize_unwritten(op: ContractionOp) -> None:
     elif default.type != t:
         made: list[Operation] = [CastOp.to(default, t.element_type)]
     else:
-        return
+        return []
     for new in made:
         keep_place(new, op)
         if isinstance(new, ContractionOp):
@@ -60,6 +61,7 @@ def initialize_unwritten(op: ContractionOp) -> None:
     start = made[-1].results[0]
     give_name(start, f"{given_name(op.result) or 'result'}_fill")
     set_default(op, start)
+    return made
 
 
 def set_default(op: ContractionOp, start: SSAValue) -> None:

@@ -61,3 +61,23 @@ def test_results_on_gpus(name: str, device: td.Device) -> None:
     expected = expected if isinstance(expected, tuple) else (expected,)
     for a, b in zip(run_as(function, arrays, device, spec("GPU", GPU)), expected, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_parts_that_fusion_takes_from_a_chain(device: td.Device) -> None:
+    """The last of three parts joins the kernel of `Y`: the first one fills its result, then."""
+    source = """function (A[R, C]) -> (S, Y) {
+      M = max(A, A);
+      K[i, j: R, 3*C] = =(M[i, j]); L[i, j + C: R, 3*C] = =(A[i, j]) default K;
+      S[i, j + 2*C: R, 3*C] = =(M[i, j]) default L;
+      D[i, j: 3*R, C] = =(M[i, j]); E[i + R, j: 3*R, C] = =(M[i, j]) default D;
+      F[i + 2*R, j: 3*R, C] = =(M[i, j]) default E;
+      P[i, j: 3*R, 3*C] = =(F[i, j]); Q[i, j + C: 3*R, 3*C] = =(F[i, j]) default P;
+      T[i, j + 2*C: 3*R, 3*C] = =(F[i, j]) default Q;
+      X[i, j: 3*R, 6*C] = =(T[i, j]); Y[i, j + 3*C: 3*R, 6*C] = =(T[i, j]) default X; }"""
+    function = td.compile(source, device=device)
+    array = np.arange(1, 9, dtype=np.float32).reshape(2, 4)
+    gpu = GPU | {"compute_units": 4, "max_work_group_size": 256, "local_mem_size": 32768}
+    for a, b in zip(
+        run_as(function, [array], device, spec("GPU", gpu)), function.reference(array), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
