@@ -27,7 +27,7 @@ from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.interpreters.nest import Launch, check_steps
 from tiledialect.ir.host_functions import declaration, kernel_of
 from tiledialect.ir.host_memory import root
-from tiledialect.ir.names import to_hint
+from tiledialect.ir.names import give_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import argument_names, find_function, kernels_of
 from tiledialect.ir.target_spec import describe
@@ -128,7 +128,7 @@ def _copied(argument: BlockArgument, name: str) -> SSAValue:
     numbers = [arith.ConstantOp(IntegerAttr(k, IndexType())) for k in axes]
     sizes = [memref.DimOp(argument, number.result) for number in numbers]
     copy = gpu.AllocOp(t, [size.result for size in sizes])
-    copy.result.name_hint = to_hint(name)
+    give_name(copy.result, name)
     argument.replace_uses_with_if(copy.result, lambda use: use.operation not in sizes)
     new: list[Operation] = [*numbers, *sizes, copy, gpu.MemcpyOp(argument, copy.result)]
     Rewriter.insert_op(new, InsertPoint.at_start(argument.block))
