@@ -18,7 +18,7 @@ help:
 	@echo "make dist    build a wheel in dist/"
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make format  format the code"
-	@echo "make fuzz    feed random programs, schedules and orders of passes to the compiler until something breaks"
+	@echo "make fuzz    feed random programs, schedules, orders of passes and index spaces until something breaks"
 	@echo "make bench   measure the kernels beside others'"
 
 .venv/installed-%: pyproject.toml

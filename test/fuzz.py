@@ -1,4 +1,5 @@
-"""Feeds random and mutated Tile programs to the compiler until stopped (`make fuzz`).
+"""Feeds random and mutated Tile programs to the compiler, and random index spaces and expressions
+to the index algebra, until stopped (`make fuzz`).
 
 `python test/fuzz.py --seconds 60 --seed 7` stops after a minute. What it makes up is the same every
 time; how far it comes is not. Whole programs, schedules and orders of passes are checked in another
@@ -17,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, is_hypothesis_test, seed, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / room) for room in ("", "support", "language", "lift", "lowering")]
+sys.path[:0] = [
+    str(HERE / room) for room in ("", "support", "language", "lift", "lowering", "index")
+]
 
 import conftest  # noqa: E402, F401  (before the first device is looked for)
 import given_schedules  # noqa: E402
@@ -30,10 +33,17 @@ import mlir_mutations  # noqa: E402
 import pass_orders  # noqa: E402
 import piece_programs  # noqa: E402
 import random_programs  # noqa: E402
+import test_changes  # noqa: E402
+import test_integers  # noqa: E402
+import test_lattice  # noqa: E402
 import test_layout  # noqa: E402
 import test_piece_programs  # noqa: E402
+import test_prefix  # noqa: E402
 import test_random_programs  # noqa: E402
 import test_schedules  # noqa: E402
+import test_sets  # noqa: E402
+import test_simplify  # noqa: E402
+import test_size  # noqa: E402
 import test_whole_programs  # noqa: E402
 import whole_programs  # noqa: E402
 from described import Entries, entries  # noqa: E402
@@ -88,6 +98,32 @@ def pieces_agree(made: tuple[piece_programs.Program, int]) -> None:
     test_piece_programs.agrees(program, order, td.devices()[0])
 
 
+INDEX_TESTS = (
+    test_changes,
+    test_integers,
+    test_lattice,
+    test_prefix,
+    test_sets,
+    test_simplify,
+    test_size,
+)
+PROPERTIES = [t for module in INDEX_TESTS for t in vars(module).values() if is_hypothesis_test(t)]
+"""Tests of the index algebra with random examples, which are few in `make test`."""
+
+
+@st.composite
+def properties(draw: st.DrawFn) -> tuple[Callable[..., None], dict[str, Any]]:
+    """A property of the index algebra, and the values for which it must hold."""
+    test = draw(st.sampled_from(PROPERTIES)).hypothesis
+    return test.inner_test, {name: draw(made) for name, made in test._given_kwargs.items()}
+
+
+def property_holds(made: tuple[Callable[..., None], dict[str, Any]]) -> None:
+    """A property of the index algebra holds for some values."""
+    test, values = made
+    test(**values)
+
+
 TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (texts, survives),
     (mutated().map(lambda program: program.source), survives),
@@ -104,6 +140,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (pass_orders.orders(), pass_orders.ends_well),
     (test_layout.programs(), test_layout.devices_agree),
     (mlir_mutations.damaged(), mlir_mutations.survives),
+    (properties(), property_holds),
 )
 """What is made up, and what must hold for it."""
 

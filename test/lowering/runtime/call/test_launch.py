@@ -263,19 +263,19 @@ def test_results_beyond_the_limit_of_the_process():
 import resource
 f = td.compile("function (A[N]) -> (B) { B[i, j: N, N] = +(A[i] * A[j]); }")
 f(np.ones(3))
-f(np.ones(5_000))[0, 0]
+f(np.ones(20_000))[0, 0]
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 26), -1))
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), -1))
 for call in (f, f.reference):
     try:
-        call(np.ones(5_000))
+        call(np.ones(20_000))
     except td.TileError as error:
         print(error)
 print(f(np.ones(3))[0, 0])
 """
     )
     first, second, last = output.splitlines()
-    assert first == "there is not enough memory for the results (B: float64[5000, 5000]): 190.7 MiB"
+    assert first == "there is not enough memory for the results (B: float64[20000, 20000]): 3.0 GiB"
     assert "memory" in second
     assert last == "1.0"
 

@@ -249,6 +249,20 @@ def test_the_oldest_entries_go(folder: Path):
     assert [cache.load(name) is not None for name in names] == [True, False, False, False, True]
 
 
+def test_one_name_in_sixteen_removes_the_oldest_entries(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cache, "ENTRIES", 2)
+    names = [name for k in range(200) if (name := cache.key(str(k))) is not None]
+    pruning = [name for name in names if name.startswith("0")]
+    assert 0 < len(pruning) < len(names) / 8
+    for name in [name for name in names if name not in pruning][:4]:
+        cache.store(name, PLAN, ())
+    assert len(entries(folder)) == 4
+    cache.store(pruning[0], PLAN, ())
+    assert len(entries(folder)) == 2 and cache.load(pruning[0]) is not None
+
+
 def test_a_program_is_kept_and_used(device: td.Device, folder: Path):
     td.compile(SOURCE, device=device)(np.float32([1, 2]))
     (path,) = entries(folder)
