@@ -70,6 +70,10 @@ from tiledialect.schedule.default_schedule import LOCAL_SIZE
 MODELLED = Fusion()
 """Fusion decided by the cost model."""
 
+PIECES = ("parts", "products", "factor")
+"""Ends of the names of kernels that passes make of a contraction: partial results, products of
+Winograd's windows, the first of two products."""
+
 NEST_PASSES = (
     *(NestFreeBarriersPass, NestStreamStoresPass, NestPrefetchPass, NestPrefetchStreamsPass),
 )
@@ -191,7 +195,7 @@ def local_size_of(module: ModuleOp) -> int:
 def _whole(schedules: tuple[str, ...]) -> tuple[str, ...]:
     """Names of contractions that are scheduled as a whole, and so not split."""
     names = {name for text in schedules for name in read_schedules(text)}
-    return tuple(sorted(name for name in names if f"{name}_parts" not in names))
+    return tuple(sorted(n for n in names if not any(f"{n}_{p}" in names for p in PIECES)))
 
 
 class TileCompilePass(ModulePass):
