@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +17,9 @@ from tiledialect.errors import TileError
 
 TRACEBACK = "TILE_TRACEBACK"
 """The variable that asks for the traceback of an internal error."""
+
+_SHAPE = re.compile(r"[A-Za-z]\w*'?=(?!=)")
+"""Begin of an input's type on the command line."""
 
 INTERRUPTED = 130
 """The status after Ctrl-C, as shells have it."""
@@ -133,6 +137,19 @@ def named(pairs: Iterable[str], option: str, known: Sequence[str] | None = None)
             raise TileError(f"{option} {pair}: {name} is given twice")
         found[name] = value
     return found
+
+
+def each_named(arguments: Sequence[str]) -> list[str]:
+    """The same arguments, with `--shapes` before each input of `--shapes A=f32 B=f32`."""
+    given: list[str] = []
+    are_types = False
+    for argument in arguments:
+        is_type = _SHAPE.match(argument) is not None
+        if are_types and is_type and given[-1] != "--shapes":
+            given.append("--shapes")
+        are_types = argument == "--shapes" or (are_types and is_type)
+        given.append(argument)
+    return given
 
 
 def constants(pairs: Iterable[str]) -> dict[str, int | float]:

@@ -7,7 +7,6 @@ and status 1 where the input or the command is wrong.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -32,12 +31,9 @@ from tiledialect.ir.signature import argument_names, find_function, parse_type
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.ir.target_spec import describe as describe_target
 from tiledialect.ir.verification import check_structure, verify
-from tiledialect.tools.command import Located, constants, describe, named, run_command
+from tiledialect.tools.command import Located, constants, describe, each_named, named, run_command
 from tiledialect.tools.output_files import replacing
 from tiledialect.universe import full_universe
-
-_SHAPE = re.compile(r"[A-Za-z]\w*'?=(?!=)")
-"""Begin of an input's type on the command line."""
 
 DESCRIPTION = "Run passes on MLIR or Tile text and print the result."
 
@@ -289,19 +285,6 @@ def _refuse(message: str) -> NoReturn:
     elif "--target" in message:
         message += "; OpenCL C is -t opencl, after tile-compile"
     raise TileError(f"{message}; --help shows all options")
-
-
-def each_named(arguments: Sequence[str]) -> list[str]:
-    """The same arguments, with `--shapes` before each input of `--shapes A=f32 B=f32`."""
-    given: list[str] = []
-    are_types = False
-    for argument in arguments:
-        is_type = _SHAPE.match(argument) is not None
-        if are_types and is_type and given[-1] != "--shapes":
-            given.append("--shapes")
-        are_types = argument == "--shapes" or (are_types and is_type)
-        given.append(argument)
-    return given
 
 
 def describe_device(module: ModuleOp, wanted: str) -> None:

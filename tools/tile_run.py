@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -12,18 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 import tiledialect as td
-from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.errors import TileError
 from tiledialect.interpreters.agreement import TOLERANCES, disagreement, distance
-from tiledialect.tools.array_files import (
-    SPECS,
-    STANDARD_INPUT,
-    destinations,
-    is_standard_input,
-    read_array,
-    write_arrays,
-)
-from tiledialect.tools.command import constants, named, run_command, say
+from tiledialect.tools.array_files import destinations, write_arrays
+from tiledialect.tools.command import named, run_command, say
+from tiledialect.tools.given_program import Given, add_program
 
 Array = npt.NDArray[Any]
 
@@ -50,22 +42,8 @@ def parser() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     add = p.add_argument
-    add("file", nargs="?", help="the program; - is Tile text from the standard input")
     add("--version", action="version", version=f"tile-run {td.__version__}")
-    add("--function", metavar="NAME", help="which function of a .mlir file")
-    add("--input", metavar="NAME=SPEC", action="append", default=[], help=f"an input: {SPECS}")
-    add(
-        "--constant",
-        metavar="NAME=NUMBER",
-        action="append",
-        default=[],
-        help="a number for a name that the program uses and does not define",
-    )
-    add(
-        "--precision",
-        metavar="KIND",
-        help="how exactly to compute: f32, tf32 or exact; by default as the program says, else f32",
-    )
+    add_program(p, "run")
     add(
         "--output",
         metavar="NAME=PATH",
@@ -73,15 +51,6 @@ def parser() -> ArgumentParser:
         default=[],
         help="write an output to a .npy, .npz or image file; without any, a summary is shown",
     )
-    add(
-        "--gradient",
-        metavar="NAMES",
-        nargs="?",
-        const="",
-        help="run the gradient function, by these inputs (a,b) or all; cotangents that are not "
-        "given as inputs are ones",
-    )
-    add("--device", metavar="ID", help="where to run: an id of --list-devices, or part of a name")
     add(
         "--list-devices",
         action="store_true",
@@ -154,37 +123,10 @@ def measure_device(wanted: str | None) -> None:
     print(f"{device.id} {measure.found(device) or rates}")
 
 
-def check_standard_input(file: str, specs: Mapping[str, str]) -> None:
-    """Raise a TileError if the standard input is to be read for two things."""
-    readers = [name for name, spec in specs.items() if is_standard_input(spec)]
-    readers = [*(["the program"] if file == STANDARD_INPUT else []), *readers]
-    if len(readers) > 1:
-        raise TileError(f"{readers[0]} and {readers[1]} are both read from the standard input")
-
-
-def read_inputs(specs: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
-    """The inputs, each random one with a seed of its own."""
-    arrays: dict[str, Any] = {}
-    for seed, name in enumerate(names):
-        if name in specs:
-            try:
-                arrays[name] = read_array(specs[name], seed)
-            except TileError as error:
-                raise TileError(f"input {name}: {error}") from None
-    return arrays
-
-
 def outputs_of(function: td.Function, result: Any) -> dict[str, Array]:
     """The outputs by name."""
     values = result if len(function.outputs) > 1 else (result,)
     return dict(zip(function.outputs, values, strict=True))
-
-
-def with_cotangents(
-    forward: td.Function, gradient: td.Function, arrays: dict[str, Any]
-) -> dict[str, Any]:
-    """The inputs of the gradient function: cotangents that are not given are ones."""
-    return {**dict.fromkeys(gradient.inputs[len(forward.inputs) :], 1.0), **arrays}
 
 
 def summary(name: str, array: Array) -> str:
@@ -260,28 +202,13 @@ def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, st
     """Function or gradient of the command line, with its inputs and the outputs' paths."""
     from pathlib import Path
 
-    check_standard_input(args.file, dict(spec.split("=", 1) for spec in args.input if "=" in spec))
-    function = forward = td.compile(
-        sys.stdin.read().removeprefix("\ufeff") if args.file == STANDARD_INPUT else Path(args.file),
-        device=args.device,
-        name=args.function,
-        precision=args.precision,
-        constants=constants(args.constant),
-    )
-    wrt: tuple[str, ...] = ()
-    if args.gradient is not None:
-        wrt = tuple(name.strip() for name in args.gradient.split(",") if name.strip())
-        function = forward.gradient(wrt if args.gradient else None)
-    paths = named(args.output, "--output", function.outputs)
+    program = Given(args)
+    paths = named(args.output, "--output", program.function.outputs)
     destinations(paths)
-    inputs = read_inputs(named(args.input, "--input", function.inputs), function.inputs)
-    if function is not forward:
-        if not wrt:
-            # Integers have no gradient.
-            kinds = {name: kind_of(np.asarray(inputs.get(name)).dtype) for name in forward.inputs}
-            wrt = tuple(name for name, kind in kinds.items() if kind == "f")
-            function = forward.gradient(wrt or None)
-        inputs = with_cotangents(forward, function, inputs)
+    program.read_inputs()
+    function = program.function
+    # Cotangents that are not given are ones.
+    inputs = {**dict.fromkeys(program.cotangents, 1.0), **program.inputs}
     beside = Path(args.file).with_suffix(".schedules")
     if args.schedules or (beside.is_file() and args.gradient is None):
         function = function.with_schedules(Path(args.schedules or beside))

@@ -23,6 +23,7 @@ from pathlib import Path
 
 COMMANDS = {
     "tile-opt": "tiledialect.tools.tile_opt",
+    "tile-explore": "tiledialect.tools.tile_explore",
     "tile-run": "tiledialect.tools.tile_run",
     "xdsl-opt": "xdsl.tools.xdsl_opt",
     "filecheck": "filecheck.main",

@@ -94,8 +94,10 @@ def matching(found: Iterable[Found], program: Program, device: Device, types: st
 
 def save(path: Path, found: Sequence[Found]) -> None:
     """Write a file of implementations; a TileError if it cannot be written."""
-    if not disk.write(path, to_json(_File(tuple(found))).encode()):
-        raise TileError(f"{path} cannot be written")
+    try:
+        path.write_text(to_json(_File(tuple(found))))
+    except OSError as error:
+        raise TileError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def load(path: Path) -> tuple[Found, ...]:

@@ -110,6 +110,7 @@ class Study:
 
     def __init__(self, key: str, part: Part, storage: Any, seed: int, sampler: str):
         optuna = library()
+        seed %= 1 << 32
         samplers = {
             "tpe": lambda: optuna.samplers.TPESampler(seed=seed, constant_liar=True),
             "random": lambda: optuna.samplers.RandomSampler(seed=seed),
