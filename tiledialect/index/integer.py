@@ -5,7 +5,8 @@ minima, maxima and selections. A ``Condition`` compares expressions. Both are va
 form: sums and products are multiplied out and collected, so that equal polynomials are equal
 values. Division rounds down and the remainder has the divisor's sign, as in Python and as
 ``floordiv`` and ``mod`` of MLIR's affine expressions. ``simplify`` knows the consequences of
-ranges; this file has unconditional ones only.
+ranges; this file has unconditional ones only. Expressions and conditions share a file, as either
+would import the other: a selection has a condition, and a comparison has an expression.
 """
 
 from __future__ import annotations

@@ -1,0 +1,221 @@
+"""Functions of a source: signatures, and programs for each device and types of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import DictionaryAttr
+
+from tiledialect.api.error_boundary import front_door
+from tiledialect.api.inputs import READY_SHAPES, Inputs, Types, types_of
+from tiledialect.api.loading import Source
+from tiledialect.api.options import KEPT, Choices
+from tiledialect.ir.mlir_text import print_module
+from tiledialect.lru_cache import LruCache
+from tiledialect.passes.fuse.options import Fusion
+
+if TYPE_CHECKING:
+    from tiledialect.exploration.implementation import Implementation
+    from tiledialect.lowering.runtime.device.device import Device
+    from tiledialect.lowering.runtime.program.plan import Plan
+    from tiledialect.lowering.runtime.program.program import Program
+    from tiledialect.lowering.runtime.program.specialization import Specialization
+    from tiledialect.passes.gradient.tile_gradient import Gradient
+
+
+class CompiledFunction:
+    """Function of a source that is compiled for the device and the inputs of its calls."""
+
+    def __init__(
+        self,
+        source: Source,
+        name: str,
+        device: Device | str | int | None,
+        gradients: tuple[Gradient, ...] = (),
+        choices: Choices | None = None,
+    ):
+        from tiledialect.ir.host_functions import declaration, is_lowered
+        from tiledialect.ir.signature import argument_names, find_function, result_names
+
+        function = find_function(source.module, name)
+        inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
+        self._source = source
+        self._is_lowered = is_lowered(function)
+        self._function = function = declaration(function) if self._is_lowered else function
+        self._base_name = name
+        self._gradients = gradients
+        self._choices = choices or Choices()
+        self._wanted_device = device
+        for step in gradients:
+            inputs, outputs = step.signature(inputs, outputs)
+        self.name: str = name + "_gradient" * len(gradients)
+        """Name of the function."""
+        self.inputs: tuple[str, ...] = inputs
+        """The inputs' names, in order."""
+        self._outputs = outputs
+        self._inputs = Inputs(self.name, inputs, function, gradients, source)
+        if device is not None:
+            _ = self.device
+        self._lock = RLock()
+        self._specializations: LruCache[tuple[Types, Device], Specialization] = LruCache(
+            READY_SHAPES
+        )
+        self._last: Plan | None = None
+        """Plan of the last call, or of the last compilation."""
+        self._warned: set[str] = set()
+
+    @cached_property
+    def device(self) -> Device:
+        """Device that computes on NumPy arrays."""
+        from tiledialect.lowering.runtime.device.devices import choose
+
+        return choose(self._wanted_device)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of a call's outputs, in order.
+
+        Where calls alone say which inputs hold integers, by which there is no gradient, these are
+        the names of the last call's outputs.
+        """
+        return self._outputs if self._last is None else self._given(self._last.output_names)
+
+    def __repr__(self) -> str:
+        from tiledialect.ir.signature import argument_dims
+
+        dims = dict(zip(self.inputs, argument_dims(self._function), strict=False))
+        inputs = ", ".join(
+            name if (own := dims.get(name)) is None else f"{name}[{', '.join(own)}]"
+            for name in self.inputs
+        )
+        return f"<Function {self.name} ({inputs}) -> ({', '.join(self.outputs)})>"
+
+    def _check_tensors(self, what: str) -> None:
+        """Refuse an operation that only functions of tensors have."""
+        if self._is_lowered:
+            from tiledialect.ir.host_functions import needs_tensors
+
+            raise needs_tensors(self.name, what)
+
+    @front_door
+    def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The inputs in order; a TileError if one is missing, unknown or given twice."""
+        return self._inputs.bind(args, named)
+
+    @front_door
+    def types(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
+        """The types of the inputs; they are given as for ``opencl``."""
+        return self._inputs.types(args, named)
+
+    @front_door
+    def output_types(self, *args: Any, **named: Any) -> Types:
+        """The types of the outputs for these inputs; inputs as for ``opencl``. Compiles nothing."""
+        from tiledialect.api.reference import output_types
+
+        types = self.types(args, named)
+        with self._source.error_context():
+            return output_types(self._source.module, self._base_name, self._gradients, types)
+
+    def _given(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The names of the outputs that a call has: a gradient by integers is left out."""
+        return self._outputs if len(names) == len(self._outputs) else tuple(names)
+
+    @cached_property
+    def _program(self) -> Program:
+        from tiledialect.lowering.runtime.program.program import Program
+
+        # The text that the module was read from tells as much, and need not be printed.
+        text = self._source.text or print_module(self._source.module)
+        text += f"// {DictionaryAttr(self._source.module.attributes)}"
+        # A part of the key on disk.
+        text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
+        choices = self._choices
+        given = self._gradients, choices.schedules, choices.fusion
+        return Program(self._source.module, self._base_name, text, *given)
+
+    def _specialize(self, types: Types, device: Device) -> Specialization:
+        from tiledialect.lowering.runtime.program.specialization import Specialization
+
+        with self._lock, self._source.error_context():
+            found = self._specializations.find((types, device))
+            if found is None:
+                found = Specialization(self._program_for(types, device), types, device)
+                self._specializations.put((types, device), found)
+                self._warn(found.plan.warnings)
+            self._last = found.plan
+            return found
+
+    @front_door
+    def compile_for(self, *shapes: Sequence[Any] | Mapping[str, Any]) -> None:
+        """Compile ahead for calls with other shapes, so that the first of them only launch.
+
+        While the device's compiler works on the kernels for one, the next is compiled.
+
+        Args:
+            shapes: the inputs of each call, in order or by name, given as for ``opencl``.
+        """
+        from concurrent.futures import ThreadPoolExecutor
+
+        from tiledialect.lowering.runtime.device.queue_state import state_of
+        from tiledialect.lowering.runtime.device.queues import queue_for
+
+        calls = [
+            self.types((), given) if isinstance(given, Mapping) else self.types(given, {})
+            for given in shapes
+        ]
+        state = state_of(queue_for(self.device))
+        # It stops at the first refused one, and waits for the running ones.
+        with ThreadPoolExecutor(1) as builder:
+            made = (self._specialize(types, self.device) for types in calls)
+            building = [builder.submit(own.executable, state, on_host=True) for own in made]
+            for one in building:
+                one.result()
+
+    def _warn(self, warnings: tuple[str, ...]) -> None:
+        """Warn of each text once for all shapes."""
+        from tiledialect.passes.diagnostics.reporting import warn
+
+        fresh = [text for text in warnings if text not in self._warned]
+        self._warned.update(fresh)
+        warn(fresh)
+
+    def _types_or_last(self, args: Sequence[Any], named: Mapping[str, Any]) -> Types:
+        """Types of inputs; without any, of the last call, else the declared ones."""
+        return self.types(args, named) if args or named else self._known()
+
+    def _known(self) -> Types:
+        """The types of the last call, else the explored ones, else the declared ones."""
+        if self._last is not None:
+            return types_of(self._last.inputs)
+        return self._explored_types() or self._inputs.known()
+
+    def _explored_types(self) -> Types:
+        """The types for which an implementation was found; none if these are several."""
+        if not self._choices.found:
+            return ()
+        from tiledialect.exploration import kept
+        from tiledialect.ir.signature import parse_type
+
+        found = {f.types for f in kept.of_program(self._choices.found, self._program, self.device)}
+        return tuple(map(parse_type, found.pop().split(","))) if len(found) == 1 else ()
+
+    def _found_for(self, types: Types, device: Device) -> Implementation | None:
+        """The implementation that was found for some inputs, if there is one."""
+        found = self._choices.found
+        if not found and self._choices.tune != KEPT:
+            return None
+        from tiledialect.exploration import kept
+        from tiledialect.ir.signature import types_text
+
+        if self._choices.tune == KEPT:
+            found = (*found, *kept.kept_for(self._program, device))
+        own = kept.matching(found, self._program, device, types_text(types))
+        return None if own is None else own.implementation
+
+    def _program_for(self, types: Types, device: Device) -> Program:
+        """The program by the implementation that was found for some inputs, if there is one."""
+        found = self._found_for(types, device)
+        return self._program if found is None else found.applied(self._program)
