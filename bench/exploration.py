@@ -1,8 +1,8 @@
 """Gain of exploring over the compiler's own choice, on workloads of the benchmark.
 
 `python bench/exploration.py --only 'product/*' --time 2m` explores each line on the device. The
-default and the fastest are measured in turns in the end, by `td.explore` itself; `--json` writes all
-trials with their estimates, by which the cost model can be judged.
+default and the fastest are measured in turns in the end, by `td.explore` itself; `--json` writes
+all trials with their estimates, by which the cost model can be judged.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from tiledialect.schedule.search.decisions import (
     made,
 )
 from tiledialect.schedule.search.size_transfer import fitted
-from tiledialect.schedule.search.space import decisions_of, schedule_of
+from tiledialect.schedule.search.space import decisions_of, schedule_of, without_axes
 
 WHOLE = "whole"
 """Name of the decision between schedules of the space and some that are outside it."""
@@ -78,8 +78,10 @@ class KernelPart:
     def _outside(self) -> dict[str, choice.Candidate]:
         """Schedules of families that the space does not have, by name: of tensor cores, of copies
         in global memory, of scans."""
-        found = [c for c in self._weighed if not self._is_inside(c.schedule)]
-        return {f"given {k}": c for k, c in enumerate(found)}
+        # The default is compared with: it is tried as it is, whatever its axes.
+        default, *others = self._weighed
+        found = [c for c in others if not self._is_inside(c.schedule)]
+        return {f"given {k}": c for k, c in enumerate([default, *found])}
 
     def _is_inside(self, schedule: Schedule) -> bool:
         if schedule.instruction is not None or schedule.global_stages or self.is_fixed:
@@ -134,8 +136,8 @@ class KernelPart:
 
 
 def _simple(schedule: Schedule) -> object:
-    """Levels and stages without levels of a single step."""
-    levels = tuple(x for x in schedule.levels if x.extent > 1)
+    """Levels and stages without axes, and without levels of a single step."""
+    levels = tuple(without_axes(x for x in schedule.levels if x.extent > 1))
     stages = sorted((s.operand, s.local, s.vector, s.order, s.copies) for s in schedule.stages)
     return levels, stages, schedule.one_pass
 

@@ -1,8 +1,9 @@
 """The space of a kernel's schedules: roles of loop levels, their sizes and order, and stages.
 
 Each index is cut into levels from the innermost one on, each with a role and a number of steps; the
-last one takes the rest. The levels of a role have an order. Each operand may have a tile in local
-memory and one in registers. `decisions_of` is the inverse: the decisions that make a schedule.
+last one takes the rest. The levels of a role have an order, and axes by it: schedules that differ
+in axes alone are equal. Each operand may have a tile in local memory and one in registers.
+`decisions_of` is the inverse: the decisions that make a schedule.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.default_schedule import on_grid
 from tiledialect.schedule.loops import (
     PARALLEL,
     LoopLevel,
@@ -38,9 +40,8 @@ MOST_PARTS = 128
 """Parts up to which an index is cut into any number of them."""
 VECTORS = (2, 4, 8, 16)
 """Lanes of OpenCL's vectors; of 3 there are some in no loop."""
-PARALLEL_ROLES = tuple(f"{role}.{axis}" for role in PARALLEL for axis in "xyz")
-ROLES = ("vector", "unroll", *PARALLEL_ROLES[3:], "serial", *PARALLEL_ROLES[:3])
-"""Roles of levels with their axes, from the innermost to the outermost."""
+ROLES = tuple(map(str, (Role.VECTOR, Role.UNROLL, Role.LOCAL, Role.SERIAL, Role.GROUP)))
+"""Roles of levels, from the innermost to the outermost."""
 PLACES = ("none", "local", "private", "local private")
 """Memories in which an operand may have tiles."""
 PADS = (0, 1, 2, 4, 8, 16)
@@ -53,11 +54,11 @@ def sizes(rest: int, most: int) -> list[int]:
     """Numbers of steps of a level, from 2 to a limit, of an index that has ``rest`` values left.
 
     Small numbers, and those that share the rest evenly or are powers of two, or three times as
-    much; up to twice as many as there are values, as work-items may have nothing to do.
+    much; up to four times as many as there are values, as work-items may have nothing to do.
     """
     if rest < 2:
         return []
-    bits = (rest - 1).bit_length() + 1
+    bits = (rest - 1).bit_length() + 2
     found = {*range(2, min(COMMON_SIZES, rest) + 1), rest}
     found |= {factor << k for k in range(1, bits + 1) for factor in (1, 3)}
     found |= {ceil_div(rest, k) for k in range(1, min(rest, MOST_PARTS))}
@@ -109,18 +110,16 @@ class _Builder:
         while rest > 1:
             roles = self._roles(index, found)
             number = len(found)
-            role, _, axis = str(self.chooser.choose(f"{index} {number}", roles, ROLES)).partition(
-                "."
-            )
-            most = self._most(Role(role))
+            role = Role(str(self.chooser.choose(f"{index} {number}", roles, ROLES)))
+            most = self._most(role)
             options = sizes(rest, most)
-            if role == Role.VECTOR:
+            if role is Role.VECTOR:
                 options = [n for n in options if n in VECTORS]
             if number + 1 == MOST_LEVELS:
                 options = [rest] if rest <= most else []
             steps = self.chooser.choose(f"{index} {number} steps", options)
             assert isinstance(steps, int)
-            found.append(LoopLevel(index, stride, steps, Role(role), axis))
+            found.append(LoopLevel(index, stride, steps, role))
             self.levels[index] = found
             stride, rest = stride * steps, ceil_div(rest, steps)
         return found
@@ -130,17 +129,16 @@ class _Builder:
         is_output = index in self.facts.output_indices
         last = len(inner) + 1 == MOST_LEVELS
         if inner and inner[-1].role is Role.GROUP:
-            return [f"group.{axis}" for axis in "xyz"]
+            return [str(Role.GROUP)]
         found: list[Option] = []
-        for text in ROLES:
-            role = Role(text.partition(".")[0])
+        for role in map(Role, ROLES):
             if role is Role.VECTOR and (inner or self._has_vector()):
                 continue
             if (role is Role.GROUP and not is_output) or self._most(role) < 2:
                 continue
             if last and role is not (Role.GROUP if is_output else Role.SERIAL):
                 continue
-            found.append(text)
+            found.append(str(role))
         return found
 
     def _has_vector(self) -> bool:
@@ -168,7 +166,7 @@ class _Builder:
                 for index, levels in self.levels.items()
             }
             found += self._merged(name, own)
-        return tuple(found)
+        return with_axes(found)
 
     def _merged(self, name: str, own: Mapping[str, list[LoopLevel]]) -> Iterable[LoopLevel]:
         left = {index: list(levels) for index, levels in own.items() if levels}
@@ -251,6 +249,30 @@ ORDERED: Mapping[str, tuple[Role, ...]] = {
     "order of lanes": (Role.VECTOR,),
 }
 """Roles whose levels have an order together, from the outermost on."""
+AXES = "zyx"
+"""Axes of the grid and of groups, the last one the fastest."""
+
+
+def with_axes(levels: Sequence[LoopLevel]) -> tuple[LoopLevel, ...]:
+    """Levels with axes: groups on those of the grid, the last along x, and all items along x."""
+    groups = [(x.index, x.stride, x.extent) for x in levels if x.role is Role.GROUP]
+    others = (x for x in levels if x.role is not Role.GROUP)
+    items = (replace(x, axis="x") if x.role is Role.LOCAL else x for x in others)
+    return (*on_grid(groups), *items)
+
+
+def without_axes(levels: Iterable[LoopLevel]) -> list[LoopLevel]:
+    """Levels without axes; those of groups and of items in the order in which they follow one
+    another, the fastest last."""
+    found = list(levels)
+    parallel = [
+        replace(x, axis="")
+        for role in PARALLEL
+        for x in sorted((x for x in found if x.role is role), key=lambda x: AXES.index(x.axis))
+    ]
+    return [*parallel, *(x for x in found if x.role not in PARALLEL)]
+
+
 WAYS = ("1", "2", "2 async", "3 async", "4 async")
 """Numbers of buffers of a tile, and whether these are filled asynchronously."""
 
@@ -273,12 +295,11 @@ def schedule_of(facts: Facts, device: Device, chooser: Chooser) -> Schedule:
 def decisions_of(facts: Facts, schedule: Schedule) -> Decisions:
     """The decisions that make a schedule, or the one nearest to it in the space."""
     found: dict[str, Option] = {}
-    levels = [x for x in schedule.levels if x.extent > 1]
+    levels = without_axes(x for x in schedule.levels if x.extent > 1)
     for index in facts.extents:
         own = sorted((x for x in levels if x.index == index), key=lambda x: x.stride)
         for number, level in enumerate(own):
-            role = f"{level.role}.{level.axis}" if level.axis else str(level.role)
-            found[f"{index} {number}"] = role
+            found[f"{index} {number}"] = str(level.role)
             found[f"{index} {number} steps"] = level.extent
     for name, roles in ORDERED.items():
         for number, level in enumerate(x for x in levels if x.role in roles):
