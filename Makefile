@@ -72,5 +72,11 @@ bench: $(INSTALLED)
 	@# NumPy's threads would hold a core for long while others have their turn.
 	OPENBLAS_THREAD_TIMEOUT=18 $(BIN)/python bench/run.py $(ARGS)
 
+bench-model: $(INSTALLED)
+	@# ARGS="--only product/small --time 2m --trials 200": explores, and judges the cost model.
+	@mkdir -p build
+	$(BIN)/python bench/exploration.py --json build/trials.json $(ARGS)
+	$(BIN)/python bench/model_quality.py build/trials.json
+
 clean:
 	rm -rf .venv build dist demo-output .pytest_cache .ruff_cache .hypothesis *.egg-info
