@@ -35,12 +35,12 @@ class GpuLoadAheadPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the loops of every kernel that wait."""
         for loop in ops_of(op, scf.ForOp):
-            if (step := Step.of(loop)) is not None:
+            if (step := PipelinedStep.of(loop)) is not None:
                 step.rotate()
 
 
 @dataclass(frozen=True)
-class Step:
+class PipelinedStep:
     """The body of a loop, in the parts that are arranged anew."""
 
     loop: scf.ForOp
@@ -59,7 +59,7 @@ class Step:
     """Ops that load the factors."""
 
     @staticmethod
-    def of(loop: scf.ForOp) -> Step | None:
+    def of(loop: scf.ForOp) -> PipelinedStep | None:
         """Parts of a loop's body; None if the body has others."""
         block = loop.body.block
         *ops, _ = block.ops
@@ -83,7 +83,7 @@ class Step:
             return None
         if _use_results(work, own) or _use_results(after, later):
             return None
-        return Step(loop, ops[:2], work, first, later, after, factors, loading)
+        return PipelinedStep(loop, ops[:2], work, first, later, after, factors, loading)
 
     def rotate(self) -> None:
         """Load before the loop, and in each step for the next one."""

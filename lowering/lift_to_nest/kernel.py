@@ -49,7 +49,7 @@ from tiledialect.index.simplify import simplify
 from tiledialect.lowering.lift_to_nest.grid import AXES, WARP_SIZE, Grid
 from tiledialect.lowering.lift_to_nest.pattern_code import LiftCode
 from tiledialect.lowering.lift_to_nest.view_traces import Trace
-from tiledialect.lowering.lift_to_nest.views import Access, Memory, View
+from tiledialect.lowering.lift_to_nest.views import Memory, View, ViewAccess
 from tiledialect.lowering.nest.utils.builder import GLOBAL
 from tiledialect.lowering.tile_to_nest.kernel import kernel_function
 from tiledialect.schedule.loops import Role
@@ -180,11 +180,13 @@ class KernelBuilder(LiftCode):
         rank = t.get_num_dims()
         if rank > len(AXES):
             with self.span(LoopRole(Role.SERIAL), expression(leading(t)), "i") as i:
-                self.share_out(Access(view, i), [Access(p, i) for p in places], element_of(t))
+                self.share_out(
+                    ViewAccess(view, i), [ViewAccess(p, i) for p in places], element_of(t)
+                )
             return
         axis = AXES[rank - 1]
         with self.shared((f"group.{axis}", f"local.{axis}"), expression(leading(t)), axis) as i:
-            self.share_out(Access(view, i), [Access(p, i) for p in places], element_of(t))
+            self.share_out(ViewAccess(view, i), [ViewAccess(p, i) for p in places], element_of(t))
 
 
 def flat(t: MemRefType[Attribute]) -> MemRefType[Attribute]:

@@ -16,7 +16,7 @@ from tiledialect.index.integer import Expr, maximum, minimum
 from tiledialect.lowering.lift_to_nest import views
 from tiledialect.lowering.lift_to_nest.index_maps import inverse
 from tiledialect.lowering.lift_to_nest.output_views import PlaceResolver, inner_size
-from tiledialect.lowering.lift_to_nest.views import Access, Index, View
+from tiledialect.lowering.lift_to_nest.views import Index, View, ViewAccess
 
 Scope = dict[SSAValue, View]
 """Views of values."""
@@ -58,7 +58,7 @@ def _concat(code: Emitter, op: layout.ConcatOp, scope: Scope) -> View:
 def _at(code: Emitter, op: values.AtOp, scope: Scope) -> View:
     index = code.as_index(scope[op.index], op.index.type)
     inside = maximum(0, minimum(index, _size(op) - 1))
-    return Access(scope[op.input], inside)
+    return ViewAccess(scope[op.input], inside)
 
 
 def _generate(code: Emitter, op: values.GenerateOp, scope: Scope) -> View:
@@ -69,7 +69,7 @@ def _generate(code: Emitter, op: values.GenerateOp, scope: Scope) -> View:
 def _extract(code: Emitter, op: tensor.ExtractOp, scope: Scope) -> View:
     view = scope[op.tensor]
     for index in op.indices:
-        view = Access(view, code.as_index(scope[index], index.type))
+        view = ViewAccess(view, code.as_index(scope[index], index.type))
     return view
 
 

@@ -39,9 +39,8 @@ from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import is_multiple, operations, prove, simplify, simplify_condition
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
-from tiledialect.lowering.lift_to_nest.view_traces import Step, Trace
+from tiledialect.lowering.lift_to_nest.view_traces import Trace, ViewStep
 from tiledialect.lowering.lift_to_nest.views import (
-    Access,
     Choice,
     Computed,
     Get,
@@ -52,6 +51,7 @@ from tiledialect.lowering.lift_to_nest.views import (
     Path,
     TupleView,
     View,
+    ViewAccess,
     resolve,
 )
 from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE, NestBuilder
@@ -167,7 +167,7 @@ class LiftMemory(NestBuilder):
         owners = [a for a in owners if self.counts[a].value != 1]
         view = self._allocate(t, tuple(self.counts[a] for a in owners), space, hint)
         for axis in owners:
-            view = Access(view, self.taken[axis])
+            view = ViewAccess(view, self.taken[axis])
         return view
 
     def _allocate(
@@ -208,7 +208,7 @@ class LiftMemory(NestBuilder):
         view = self.on_host(t, hint, tuple(simplify(size, self.env) for _, size in apart))
         self.scratch |= dict.fromkeys(_buffers(view), shared)
         for index, _ in apart:
-            view = Access(view, index)
+            view = ViewAccess(view, index)
         return view
 
     def on_host(self, t: Attribute, hint: str, outer: tuple[Expr, ...]) -> View:
@@ -221,13 +221,13 @@ class LiftMemory(NestBuilder):
         """Resolve a path into a view behind all layout, and trace it."""
         if self.traces is None:
             return resolve(view, path)
-        steps: list[Step] = []
+        steps: list[ViewStep] = []
 
         def watch(view: View, path: Path) -> None:
             shown = (simplify(s, self.env) if isinstance(s, Expr) else s for s in path)
             origin = view.origin if isinstance(view, Layout) else None
             pattern = "" if origin is None else label(origin)
-            steps.append(Step(str(view), tuple(shown), pattern))
+            steps.append(ViewStep(str(view), tuple(shown), pattern))
 
         leaf, rest = resolve(view, path, watch)
         if isinstance(leaf, Memory) and (rest or len(steps) > 1):
@@ -376,12 +376,12 @@ class LiftMemory(NestBuilder):
                     self.copy(Get(view, k), [Get(p, k) for p in places], part, path, role)
             case TensorType() if t.get_num_dims():
                 with self.span(role, expression(leading(t)), "i") as i:
-                    inner = [Access(p, i) for p in places]
-                    self.copy(Access(view, i), inner, element_of(t), path, role)
+                    inner = [ViewAccess(p, i) for p in places]
+                    self.copy(ViewAccess(view, i), inner, element_of(t), path, role)
             case VectorType():
                 with self.span(VECTOR, Expr.const(t.get_shape()[0]), "lane") as lane:
-                    inner = [Access(p, lane) for p in places]
-                    self.copy(Access(view, lane), inner, t.element_type, path, role)
+                    inner = [ViewAccess(p, lane) for p in places]
+                    self.copy(ViewAccess(view, lane), inner, t.element_type, path, role)
             case _:
                 self.write(self.read(view, path), places, path)
 

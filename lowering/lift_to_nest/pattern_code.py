@@ -44,7 +44,7 @@ from tiledialect.lowering.lift_to_nest.results import (
     writes_vectors,
 )
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
-from tiledialect.lowering.lift_to_nest.views import Access, Computed, Index, View, made_by
+from tiledialect.lowering.lift_to_nest.views import Computed, Index, View, ViewAccess, made_by
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 
 MAX_UNROLLED_ITERATIONS = 8
@@ -298,8 +298,8 @@ class LiftCode(LiftMemory):
             self._step(op, scope, places, lane)
 
     def _step(self, op: FunctionOp, scope: Scope, places: Sequence[View], i: Expr) -> None:
-        element = Access(scope[op.operands[0]], i, origin=op)
-        self.body(op, scope, [element], [Access(place, i, origin=op) for place in places])
+        element = ViewAccess(scope[op.operands[0]], i, origin=op)
+        self.body(op, scope, [element], [ViewAccess(place, i, origin=op) for place in places])
 
     def slide(self, op: maps.MapSeqSlideOp, scope: Scope, places: Sequence[View]) -> None:
         """Emit windows that move through registers: only the new elements of each are loaded."""
@@ -318,17 +318,17 @@ class LiftCode(LiftMemory):
 
         def load(first: int, last: int, base: Expr) -> None:
             for k in range(first, last):
-                place = Access(window, Expr.const(k), origin=op)
-                self.copy(Access(source, base + k, origin=op), [place], element, role=UNROLL)
+                place = ViewAccess(window, Expr.const(k), origin=op)
+                self.copy(ViewAccess(source, base + k, origin=op), [place], element, role=UNROLL)
 
         load(0, kept, Expr())
         assert isinstance(op.result.type, TensorType)
         with self.span(SERIAL, expression(leading(op.result.type)), "i") as i:
             load(kept, size, i * step)
-            self.body(op, scope, [window], [Access(place, i, origin=op) for place in places])
+            self.body(op, scope, [window], [ViewAccess(place, i, origin=op) for place in places])
             for k in range(kept):
-                moved = Access(window, Expr.const(k + step))
-                self.copy(moved, [Access(window, Expr.const(k))], element, role=UNROLL)
+                moved = ViewAccess(window, Expr.const(k + step))
+                self.copy(moved, [ViewAccess(window, Expr.const(k))], element, role=UNROLL)
 
     # -- reductions ------------------------------------------------------------------------
 
@@ -362,15 +362,15 @@ class LiftCode(LiftMemory):
         made = numbers.input.owner if isinstance(numbers, layout.AsScalarOp) else None
         if made is None or not computes_vectors(made) or made.result not in scope:
             with self.span(role, expression(leading(as_array(op.input, op.pattern()))), "k") as k:
-                yield Access(scope[op.input], k, origin=op)
+                yield ViewAccess(scope[op.input], k, origin=op)
             return
         t = as_array(made.result, op.pattern())
         assert isinstance(t.element_type, VectorType)
         with self.span(role, expression(leading(t)), "k") as k:
             lanes = self.allocate(t.element_type, PRIVATE, "lanes")
-            self.body(made, scope, [Access(scope[made.input], k, origin=op)], [lanes])
+            self.body(made, scope, [ViewAccess(scope[made.input], k, origin=op)], [lanes])
             with self.span(UNROLL, Expr.const(t.element_type.get_shape()[0]), "lane") as lane:
-                yield Access(lanes, lane, origin=op)
+                yield ViewAccess(lanes, lane, origin=op)
 
     def _may_overwrite(self, op: Any) -> bool:
         """Whether a reduction may change its accumulator while it computes the next one.
@@ -430,7 +430,7 @@ class LiftCode(LiftMemory):
             if binary:
                 at = floordiv(at + self.as_index(high, i32), 2)
             inside = maximum(0, minimum(at, size - 1))
-            side = self.read(self.body(op, scope, [Access(scope[op.input], inside, origin=op)]))
+            side = self.read(self.body(op, scope, [ViewAccess(scope[op.input], inside, origin=op)]))
             zero = self.scalars.constant(0, side.type)
             after = self._as_i32(at + 1)
             is_here = self.emit(arith.CmpiOp(side, zero, "eq"))
@@ -447,7 +447,7 @@ class LiftCode(LiftMemory):
         self.copy(scope[op.default], [result], op.result.type)
         with self.where(self._is_less(self._as_i32(Expr.const(-1)), self.read(found))):
             at = self.as_index(found, i32)
-            self.copy(Access(scope[op.input], at), [result], op.result.type)
+            self.copy(ViewAccess(scope[op.input], at), [result], op.result.type)
         return result
 
     def _as_i32(self, expr: Expr) -> SSAValue:

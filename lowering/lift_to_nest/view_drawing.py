@@ -22,7 +22,7 @@ from tiledialect.lowering.lift_to_nest.lift_to_nest import (
     functions_of_patterns,
     host_builder,
 )
-from tiledialect.lowering.lift_to_nest.view_traces import Step, Trace, Traces, views_text
+from tiledialect.lowering.lift_to_nest.view_traces import Trace, Traces, ViewStep, views_text
 from tiledialect.passes.lift.render.svg import Node, Table, page
 
 
@@ -85,7 +85,7 @@ def _table(trace: Trace) -> Table:
     return Table([head, top, *rows], [edge for path in (*down, up) for edge in pairwise(path)])
 
 
-def _row(step: Step) -> list[Node]:
+def _row(step: ViewStep) -> list[Node]:
     paths = (step.indices, step.components)
     stacks = [Node(f"[{', '.join(path)}]" if path else "[ ]") for path in paths]
     return [Node(step.pattern), Node(step.view), *stacks]

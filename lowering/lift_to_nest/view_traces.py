@@ -10,7 +10,7 @@ from tiledialect.lowering.lift_to_nest.views import Component, Path
 
 
 @dataclass(frozen=True)
-class Step:
+class ViewStep:
     """View, and the path into it."""
 
     view: str
@@ -35,7 +35,7 @@ class Trace:
 
     memory: str
     kind: str
-    steps: tuple[Step, ...]
+    steps: tuple[ViewStep, ...]
     end: Expr | Condition
     """Flat index; or the condition by which the access is to one of two views."""
 

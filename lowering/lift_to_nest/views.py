@@ -115,7 +115,7 @@ class Layout(View, ABC):
 
 
 @dataclass(frozen=True)
-class Access(Layout):
+class ViewAccess(Layout):
     """Element of an array."""
 
     input: View
@@ -387,7 +387,7 @@ class Mapped(Layout):
     @override
     def behind(self, path: Path) -> tuple[View, Path]:
         index, rest = one(path)
-        return self.function(Access(self.input, index, origin=self.origin)), rest
+        return self.function(ViewAccess(self.input, index, origin=self.origin)), rest
 
     def __str__(self) -> str:
         return "map"

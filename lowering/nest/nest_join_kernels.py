@@ -41,7 +41,7 @@ MOVABLE = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
 
 Loops = Sequence[tuple[ForOp, ForOp]]
 """Loops that two kernels have in common, outermost first."""
-Place = tuple[Expr | None, ...]
+StoreIndices = tuple[Expr | None, ...]
 """Index along each axis of memory of a step of such loops; None where it may be any."""
 
 
@@ -137,13 +137,13 @@ def _are_alike(a: ForOp, b: ForOp) -> bool:
     return is_known and a.bounds == b.bounds and a.role == b.role
 
 
-def place_of(loops: Loops, stored: SSAValue, loaded: SSAValue) -> Place | None:
+def place_of(loops: Loops, stored: SSAValue, loaded: SSAValue) -> StoreIndices | None:
     """Memory of a step of some loops in both kernels; None if steps may overlap."""
     scope = NestScope()
     for own, other in loops:
         scope.names[other.index] = scope.name(own.index)
     names = {str(scope.name(own.index)) for own, _ in loops}
-    places: set[Place] = set()
+    places: set[StoreIndices] = set()
     for use in (*stored.uses, *loaded.uses):
         assert isinstance(use.operation, LoadOp | StoreOp)
         access = scope.access(use.operation)
@@ -186,7 +186,7 @@ class KernelFusion:
     second: Launched
     loops: Loops
     """Loops in common."""
-    places: Mapping[SSAValue, Place]
+    places: Mapping[SSAValue, StoreIndices]
     """Index of a step of these loops in each memory that is handed over."""
 
     @staticmethod

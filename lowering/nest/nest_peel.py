@@ -52,7 +52,7 @@ LONG_BRANCH = 4096
 
 
 @dataclass(frozen=True)
-class Test:
+class OuterCondition:
     """Part of an op's condition that outer indices can decide."""
 
     op: Guarded
@@ -141,16 +141,18 @@ class Peeler:
 
     # -- tests -----------------------------------------------------------------------------
 
-    def _tests(self, block: Block, outer: Collection[str]) -> list[Test]:
+    def _tests(self, block: Block, outer: Collection[str]) -> list[OuterCondition]:
         """Tests in a block that ``outer`` indices can decide."""
-        found: list[Test] = []
+        found: list[OuterCondition] = []
         for op, facts, in_loop in self._guarded(block, (), in_loop=False):
             parts = conjuncts(self.scope.condition(op))
             env = reduce(Env.assume, facts, self.scope.env)
             for part in parts:
                 holds = for_all_others(part, outer, env)
                 if holds is not None:
-                    found.append(Test(op, part, self._is_uniform(op, part), holds, in_loop))
+                    found.append(
+                        OuterCondition(op, part, self._is_uniform(op, part), holds, in_loop)
+                    )
         return found
 
     def _is_uniform(self, op: Guarded, part: Condition) -> bool:
@@ -175,7 +177,7 @@ class Peeler:
                 if op.otherwise is not None:
                     yield from self._guarded(op.otherwise.block, facts, in_loop=in_loop)
 
-    def _drop(self, tests: Sequence[Test]) -> None:
+    def _drop(self, tests: Sequence[OuterCondition]) -> None:
         """Drop parts of conditions."""
         for op in dict.fromkeys(test.op for test in tests):
             if op.parent is None:
@@ -187,7 +189,7 @@ class Peeler:
 
     # -- groups ----------------------------------------------------------------------------
 
-    def _interior(self, block: Block) -> list[Test]:
+    def _interior(self, block: Block) -> list[OuterCondition]:
         """Tests in a block that are not needed in most work-groups; none if in no loop."""
         outer = [str(self.scope.name(x.index)) for x in _loops_around(block)]
         tests = self._tests(block, outer)
@@ -199,7 +201,7 @@ class Peeler:
         found = [test for test in tests if test.holds in chosen]
         return found if any(t.in_loop and self._is_worth_dropping(t) for t in found) else []
 
-    def _is_worth_dropping(self, test: Test) -> bool:
+    def _is_worth_dropping(self, test: OuterCondition) -> bool:
         """Whether the body is duplicated to drop a test."""
         is_free = (not self.copies and test.hides_in_copy) or (
             not self.branches and test.guards_long_branch
@@ -214,7 +216,7 @@ class Peeler:
             return 0
         return prod(_extent(env.assume(holds), n) / _extent(env, n) for n in names)
 
-    def _split_groups(self, block: Block, tests: Sequence[Test]) -> list[Block]:
+    def _split_groups(self, block: Block, tests: Sequence[OuterCondition]) -> list[Block]:
         """Split the ops of a block into an interior, under its condition, and an edge.
 
         Returns the interior; with ``edges`` the edge, too, if many groups are there.
@@ -276,7 +278,7 @@ class Peeler:
         self._split_steps(loop, count, tests)
         return True
 
-    def _is_rid_of_lanes(self, loop: ForOp, tests: Sequence[Test]) -> bool:
+    def _is_rid_of_lanes(self, loop: ForOp, tests: Sequence[OuterCondition]) -> bool:
         """Whether some tests are all those in a loop that tell lanes apart, and there are any."""
         known = {(test.op, test.part) for test in tests if not test.uniform_in_lanes}
         return bool(known) and all(
@@ -285,13 +287,13 @@ class Peeler:
             for part in conjuncts(self.scope.condition(op))
         )
 
-    def _first_steps(self, loop: ForOp) -> tuple[int, list[Test]]:
+    def _first_steps(self, loop: ForOp) -> tuple[int, list[OuterCondition]]:
         """Number of steps before the last ones, and the tests that only the last ones need."""
         lower, _, step = (e.value for e in loop.bounds.data)
         if loop.extent is None or lower is None or step is None:
             return 0, []
         index = self.scope.name(loop.index)
-        count, found = loop.extent, list[Test]()
+        count, found = loop.extent, list[OuterCondition]()
         for test in self._tests(loop.block, index.names):
             if isinstance(test.holds, Comparison):
                 # The test holds up to ``last``, if it bounds the index from above.
@@ -302,7 +304,7 @@ class Peeler:
                     found.append(test)
         return count, found
 
-    def _split_steps(self, loop: ForOp, count: int, tests: Sequence[Test]) -> None:
+    def _split_steps(self, loop: ForOp, count: int, tests: Sequence[OuterCondition]) -> None:
         """Split a loop into first steps without tests and the others with them."""
         Rewriter.insert_op(_take_local_buffers(loop.block), InsertPoint.before(loop))
         lower, upper, step = loop.bounds.data

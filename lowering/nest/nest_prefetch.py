@@ -33,7 +33,7 @@ MIN_ROW_BYTES = 16 * LINE
 OP_COST = {arith.Arith.name: 1, math.Math.name: 12}
 """Cost of an op of a dialect."""
 
-Place = tuple[SSAValue, tuple[Expr, ...]]
+BufferElement = tuple[SSAValue, tuple[Expr, ...]]
 """Array, and the indices of a pass in it, its loops by number."""
 
 
@@ -71,7 +71,7 @@ class RowLoops:
         """Cost of a step: so much memory latency is hidden meanwhile."""
         return sum(OP_COST.get(op.dialect_name(), 0) for op in self.block.ops)
 
-    def accesses(self, scope: NestScope) -> Iterator[tuple[Place, LoadOp | StoreOp]]:
+    def accesses(self, scope: NestScope) -> Iterator[tuple[BufferElement, LoadOp | StoreOp]]:
         """Accesses to neighbours in global memory, and their places."""
         numbered = {str(scope.name(x.index)): _step(k) for k, x in enumerate(self.loops)}
         for op in self.block.ops:
@@ -115,7 +115,7 @@ def _array_bytes(op: LoadOp | StoreOp) -> int:
 def prefetch(passes: Sequence[RowLoops], device: Device) -> None:
     """Prefetch in the pass that computes most the accesses of the later ones and the next row."""
     scope = NestScope()
-    first: dict[Place, tuple[int, LoadOp | StoreOp]] = {}
+    first: dict[BufferElement, tuple[int, LoadOp | StoreOp]] = {}
     for number, one in enumerate(passes):
         for place, op in one.accesses(scope):
             # Written lines that stay in the caches need no prefetch, which takes room from rows.
@@ -149,9 +149,9 @@ def _read_the_same(passes: Sequence[RowLoops], scope: NestScope) -> bool:
 
     Passes that aggregate other columns of the same rows, which are near, do not.
     """
-    places: dict[SSAValue, set[Place]] = {}
+    places: dict[SSAValue, set[BufferElement]] = {}
     for one in passes:
-        own: dict[SSAValue, set[Place]] = {}
+        own: dict[SSAValue, set[BufferElement]] = {}
         for place, op in one.accesses(scope):
             if isinstance(op, LoadOp):
                 own.setdefault(op.memory, set()).add(place)

@@ -44,7 +44,7 @@ from tiledialect.lowering.tile_to_nest.accumulators import (
 )
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.tile_to_nest.group_reductions import reduce
-from tiledialect.lowering.tile_to_nest.guards import Guards, Test
+from tiledialect.lowering.tile_to_nest.guards import Guards, StepGuard
 from tiledialect.lowering.tile_to_nest.instruction import InstructionNest
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.lowering.tile_to_nest.staging import Staging
@@ -156,7 +156,7 @@ class ContractionNest:
         return {step_name(k) for k, level in enumerate(self.levels) if level.role is Role.VECTOR}
 
     @cached_property
-    def output_tests(self) -> tuple[Test, ...]:
+    def output_tests(self) -> tuple[StepGuard, ...]:
         """Tests that the loops' output element is in the output, and in its index's range.
 
         Beyond the range lie elements of other work-items, or of none.
@@ -173,7 +173,7 @@ class ContractionNest:
         reach = {name: self.guards.reach[name] for name in own.variables}
         return self.guards.tests(sets.guards(own, reach))
 
-    def point_tests(self, staging: Staging, flag: Accumulator | None) -> tuple[Test, ...]:
+    def point_tests(self, staging: Staging, flag: Accumulator | None) -> tuple[StepGuard, ...]:
         """Tests that the loops' point is one of the contraction's, besides those of the output."""
         last_output = len(self.op.output.data)
         guards = [g for g in sets.guards(self.space, self.guards.reach) if g.source >= last_output]
@@ -201,7 +201,7 @@ class ContractionNest:
         )
         return [g for g in sets.guards(space, self.guards.reach) if g.source >= len(space.output)]
 
-    def _tests_of_unstaged(self, tests: Sequence[Test]) -> tuple[Test, ...]:
+    def _tests_of_unstaged(self, tests: Sequence[StepGuard]) -> tuple[StepGuard, ...]:
         """Tests of the output without which an operand would be read outside.
 
         Other aggregates outside the output are never written.
@@ -209,7 +209,7 @@ class ContractionNest:
         if self.instruction is not None:
             return ()
         names = self.staging.unstaged_names
-        needed: tuple[Test, ...] = ()
+        needed: tuple[StepGuard, ...] = ()
         # One test may keep an index in bounds by another one.
         while len(more := tuple(t for t in tests if t.names & names)) > len(needed):
             needed, names = more, names.union(*(t.names for t in more))
@@ -234,7 +234,7 @@ class ContractionNest:
         if self.count is not None and self.counted is not self.staging:
             self.counted.copy(k)
 
-    def _contract(self, tests: tuple[Test, ...]) -> None:
+    def _contract(self, tests: tuple[StepGuard, ...]) -> None:
         acc = Accumulator.of(self.op, self.places)
         flag = Accumulator.flag(self.places) if self.needs_flag else None
         kept = [a for a in (acc, flag) if a is not None]
@@ -253,7 +253,7 @@ class ContractionNest:
             self._finish(0, tests, Aggregates(acc, flag, counted))
 
     def _count(
-        self, tests: tuple[Test, ...], acc: Accumulator, flag: Accumulator | None
+        self, tests: tuple[StepGuard, ...], acc: Accumulator, flag: Accumulator | None
     ) -> Accumulator | None:
         """Count the points that have the value of the aggregate, if they are counted."""
         op = self.count
@@ -272,7 +272,7 @@ class ContractionNest:
         reduce(found, everywhere=False)
         return found
 
-    def _accumulate(self, accumulation: Accumulation, tests: tuple[Test, ...]) -> None:
+    def _accumulate(self, accumulation: Accumulation, tests: tuple[StepGuard, ...]) -> None:
         """Build the loops over all points of the accumulators."""
         needed = self._tests_of_unstaged(tests)
         every = (*needed, *self.point_tests(accumulation.staging, accumulation.flag))
@@ -280,7 +280,12 @@ class ContractionNest:
             self._points(self.first_reduction, every, accumulation, entering=True)
 
     def _points(
-        self, k: int, tests: tuple[Test, ...], accumulation: Accumulation, *, entering: bool = False
+        self,
+        k: int,
+        tests: tuple[StepGuard, ...],
+        accumulation: Accumulation,
+        *,
+        entering: bool = False,
     ) -> None:
         """Build the loops over the points, from level ``k`` on."""
         skip, tests = self.guards.skipping(tests, k)
@@ -293,7 +298,9 @@ class ContractionNest:
             with accumulation.acc.in_registers() as registers:
                 self._points_inside(k, tests, replace(accumulation, acc=registers))
 
-    def _points_inside(self, k: int, tests: tuple[Test, ...], accumulation: Accumulation) -> None:
+    def _points_inside(
+        self, k: int, tests: tuple[StepGuard, ...], accumulation: Accumulation
+    ) -> None:
         # The work-items of an instruction stay together.
         branch, later = self.guards.passing(tests, k, points=self.instruction is None)
         acc, flag = accumulation.acc, accumulation.flag
@@ -350,7 +357,7 @@ class ContractionNest:
         number = nest.emit(arith.IndexCastOp(nest.index(place), i32))
         return nest.scalars.compare(kind, number, nest.scalars.constant(bound, i32), i32)
 
-    def _refuse(self, tests: Sequence[Test], flag: Accumulator | None) -> None:
+    def _refuse(self, tests: Sequence[StepGuard], flag: Accumulator | None) -> None:
         """Refuse an instruction for a box of which some points do not count."""
         assert self.instruction is not None
         if tests or flag is not None:
@@ -360,7 +367,7 @@ class ContractionNest:
                 self.op, f"{name} cannot compute {name_of(self.op.result)}: {reason} inside its box"
             )
 
-    def _finish(self, k: int, tests: tuple[Test, ...], sums: Aggregates) -> None:
+    def _finish(self, k: int, tests: tuple[StepGuard, ...], sums: Aggregates) -> None:
         """Build the loops over the accumulators, and the stores of each."""
         ready = self.guards.known(tests)
         later = tuple(t for t in tests if t not in ready)

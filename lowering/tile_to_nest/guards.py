@@ -16,7 +16,7 @@ from tiledialect.schedule.loops import Role, place_of
 
 
 @dataclass(frozen=True)
-class Test:
+class StepGuard:
     """Guard in terms of the steps of a kernel's loops."""
 
     guard: Guard
@@ -56,15 +56,15 @@ class Guards:
             found[self.tail.index] = self.kernel.ranges[self.tail.index]
         return found
 
-    def tests(self, guards: Sequence[Guard]) -> tuple[Test, ...]:
+    def tests(self, guards: Sequence[Guard]) -> tuple[StepGuard, ...]:
         """Express guards on indices as tests of steps."""
-        found: list[Test] = []
+        found: list[StepGuard] = []
         for guard in guards:
             affine = guard.expr.substitute(self.kernel.values)
-            found.append(Test(guard, frozenset(affine.names)))
+            found.append(StepGuard(guard, frozenset(affine.names)))
         return tuple(found)
 
-    def condition(self, test: Test) -> Condition:
+    def condition(self, test: StepGuard) -> Condition:
         """Condition of a test at the loops being built."""
         guard = test.guard
         expr = self.kernel.expr(guard.expr.substitute(self.kernel.values))
@@ -88,8 +88,8 @@ class Guards:
         return max((k for k, x in enumerate(levels) if x.role is Role.SERIAL), default=-1)
 
     def passing(
-        self, tests: Sequence[Test], k: int, *, points: bool = False
-    ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
+        self, tests: Sequence[StepGuard], k: int, *, points: bool = False
+    ) -> tuple[AbstractContextManager[None], tuple[StepGuard, ...]]:
         """Branch for the tests that can be made before level ``k``, and the tests that remain.
 
         ``points`` says that the loops being built are those over the points.
@@ -103,8 +103,8 @@ class Guards:
         return self.branch(ready), tuple(t for t in tests if t not in ready)
 
     def skipping(
-        self, tests: Sequence[Test], k: int
-    ) -> tuple[AbstractContextManager[None], tuple[Test, ...]]:
+        self, tests: Sequence[StepGuard], k: int
+    ) -> tuple[AbstractContextManager[None], tuple[StepGuard, ...]]:
         """Branch for the tests that hold for a whole work-group, and the tests that remain.
 
         A test around a loop costs nothing beside it, so it is made though it could be left out.
@@ -118,8 +118,8 @@ class Guards:
         self,
         copy: Callable[[int], None],
         last: int,
-        tests: tuple[Test, ...],
-        inside: Callable[[tuple[Test, ...]], None],
+        tests: tuple[StepGuard, ...],
+        inside: Callable[[tuple[StepGuard, ...]], None],
         k: int = 0,
     ) -> None:
         """Build the outer loops, up to level ``last``; then ``inside``, with the remaining tests.
@@ -140,10 +140,10 @@ class Guards:
             with self.kernel.loops([k]):
                 self.enter(copy, last, later, inside, k + 1)
 
-    def known(self, tests: Sequence[Test]) -> list[Test]:
+    def known(self, tests: Sequence[StepGuard]) -> list[StepGuard]:
         """Tests of steps whose loops are being built."""
         return [test for test in tests if test.names <= self.kernel.steps.keys()]
 
-    def branch(self, tests: Sequence[Test]) -> AbstractContextManager[None]:
+    def branch(self, tests: Sequence[StepGuard]) -> AbstractContextManager[None]:
         """Branch under the conditions of tests."""
         return self.kernel.nest.when(both(*map(self.condition, tests)))

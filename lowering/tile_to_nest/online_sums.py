@@ -17,7 +17,7 @@ from tiledialect.lowering.nest.utils.scalars import Scalars
 from tiledialect.lowering.tile_to_nest.accumulators import Accumulator
 
 
-class Step(NamedTuple):
+class OnlineUpdate(NamedTuple):
     """Update of sums by a number."""
 
     exponential: SSAValue
@@ -31,7 +31,7 @@ class Step(NamedTuple):
         return scalars.apply("tile.add", [scaled, value], t)
 
 
-def step(greatest: Accumulator, x: SSAValue) -> Step:
+def step(greatest: Accumulator, x: SSAValue) -> OnlineUpdate:
     """Update for a number at the loops being built, which the maximum does not include yet."""
     nest, t = greatest.nest, greatest.type
     scalars = nest.scalars
@@ -42,7 +42,7 @@ def step(greatest: Accumulator, x: SSAValue) -> Step:
     fall = scalars.select(is_greater, scalars.apply("tile.neg", [rise], t), rise)
     power = scalars.apply("tile.exp", [fall], t)
     own = scalars.select(is_greater, one, power)
-    return Step(own, scalars.select(is_greater, power, one))
+    return OnlineUpdate(own, scalars.select(is_greater, power, one))
 
 
 def scale_to(greatest: Accumulator, own: Accumulator, total: Accumulator) -> None:
@@ -57,7 +57,7 @@ def scale_to(greatest: Accumulator, own: Accumulator, total: Accumulator) -> Non
         ends = [_finite(scalars, t, value) for value in (part, whole)]
         scale = scalars.apply("tile.exp", [scalars.apply("tile.sub", ends, t)], t)
         nothing = scalars.apply("tile.sub", [whole, whole], t)
-        total.change(lambda old: Step(old, scale).added(scalars, t, old, nothing))
+        total.change(lambda old: OnlineUpdate(old, scale).added(scalars, t, old, nothing))
 
 
 def _finite(scalars: Scalars, t: Attribute, value: SSAValue) -> SSAValue:

@@ -38,10 +38,10 @@ from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, AccumulatorLayout, combined
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type
 from tiledialect.lowering.tile_to_nest.group_reductions import reduce
-from tiledialect.lowering.tile_to_nest.guards import Guards, Test
+from tiledialect.lowering.tile_to_nest.guards import Guards, StepGuard
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.lowering.tile_to_nest.nan_propagation import may_ignore_nan
-from tiledialect.lowering.tile_to_nest.online_sums import Step, scale_to, step
+from tiledialect.lowering.tile_to_nest.online_sums import OnlineUpdate, scale_to, step
 from tiledialect.lowering.tile_to_nest.row_vector_tails import RowTail
 from tiledialect.lowering.tile_to_nest.staging import Staging
 from tiledialect.lowering.tile_to_nest.vector_tails import UnrolledRowTail
@@ -144,7 +144,7 @@ class RowNest:
         return first_unrolled(self.levels)
 
     @cached_property
-    def tests(self) -> tuple[Test, ...]:
+    def tests(self) -> tuple[StepGuard, ...]:
         """Tests that the loops' point is inside the axes."""
         axes = self.rows.axes
         space = IndexSpace(
@@ -161,7 +161,7 @@ class RowNest:
         """Build the whole kernel."""
         self.guards.enter(self.staging.copy, self.first, self.tests, self._row)
 
-    def _row(self, tests: tuple[Test, ...]) -> None:
+    def _row(self, tests: tuple[StepGuard, ...]) -> None:
         """Build all passes, and the stores of the results."""
         buffers = {value: self._buffer(value) for value in self.to_keep}
         for number, own in enumerate(self.passes):
@@ -171,7 +171,7 @@ class RowNest:
     def _pass(
         self,
         own: RowPass,
-        tests: tuple[Test, ...],
+        tests: tuple[StepGuard, ...],
         buffers: dict[SSAValue, SSAValue],
         backwards: bool,
     ) -> None:
@@ -219,7 +219,10 @@ class RowNest:
                 self.aggregates[op.result] = accumulator
 
     def _running_means(
-        self, own: RowPass, accumulators: dict[ContractionOp, Accumulator], tests: tuple[Test, ...]
+        self,
+        own: RowPass,
+        accumulators: dict[ContractionOp, Accumulator],
+        tests: tuple[StepGuard, ...],
     ) -> RunningMeans:
         """Initialize running means with the first numbers that each lane of a work-item reads."""
         inside = range(self.first, len(self.levels))
@@ -268,7 +271,7 @@ class RowNest:
         inside = [*enumerate(self.levels)][max(k + 1, self.first) :]
         return [x.extent for j, x in inside if x.index not in outputs and j not in beside]
 
-    def _results(self, tests: tuple[Test, ...], backwards: bool) -> None:
+    def _results(self, tests: tuple[StepGuard, ...], backwards: bool) -> None:
         """Write the results: those along the same axes together."""
         values = self.kernel.kernel.yield_op.values
         groups: dict[frozenset[str], list[tuple[SSAValue, SSAValue]]] = {}
@@ -297,7 +300,7 @@ class RowNest:
     def _points(
         self,
         numbers: Sequence[int],
-        tests: tuple[Test, ...],
+        tests: tuple[StepGuard, ...],
         do: Callable[[], None],
         backwards: bool,
         means: RunningMeans | None = None,
@@ -309,7 +312,7 @@ class RowNest:
         """
         backwards = backwards and bool(self.kernel.local_levels) and not tests
 
-        def enter(position: int, tests: tuple[Test, ...]) -> None:
+        def enter(position: int, tests: tuple[StepGuard, ...]) -> None:
             k = numbers[position] if position < len(numbers) else len(self.levels)
             if k > self.first and len(numbers) == len(self.levels) - self.first:
                 self.staging.copy(k)
@@ -395,7 +398,7 @@ class Point:
         self.means = means
         self.known: dict[SSAValue, SSAValue] = {}
         self.inputs: dict[int, SSAValue] = {}
-        self.steps: dict[Accumulator, Step] = {}
+        self.steps: dict[Accumulator, OnlineUpdate] = {}
         self.coordinates = cache(rows.coordinates)
 
     def value(self, value: SSAValue, m: Map) -> SSAValue:

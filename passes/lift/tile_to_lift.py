@@ -106,7 +106,7 @@ AGAIN = " again"
 
 
 @dataclass(frozen=True)
-class Test:
+class BoundsCheck:
     """Condition on the indices of a point: ``0 <= expr < bound``."""
 
     expr: IndexExpr
@@ -121,7 +121,7 @@ class Test:
         return (value >= 0) & (value < self.bound)
 
 
-def all_hold(tests: Sequence[Test], names: Sequence[str], indices: Sequence[Value]) -> Value:
+def all_hold(tests: Sequence[BoundsCheck], names: Sequence[str], indices: Sequence[Value]) -> Value:
     """Emit the condition that a point is one of the contraction's."""
     known = dict(zip(names, indices, strict=True))
     return reduce(lambda a, b: a & b, (test.holds(known) for test in tests))
@@ -164,7 +164,7 @@ def refuse(op: ContractionOp, why: str) -> TileError:
 
 def to_lift(op: ContractionOp) -> Value:
     """Express a contraction as patterns, where the implicit builder stands."""
-    ranges, tests = _ranges(op), list[Test]()
+    ranges, tests = _ranges(op), list[BoundsCheck]()
     axes = _outputs(op, ranges, tests)
     # An axis of one element that no index numbers has an index of its own.
     named = [[t.name for t in axis.terms] or [f"axis {k}"] for k, axis in enumerate(axes)]
@@ -214,7 +214,7 @@ def to_lift(op: ContractionOp) -> Value:
     return result if axes else as_tensor(result, None)
 
 
-def _is_masked(op: ContractionOp, tests: Sequence[Test], axes: Sequence[Axis]) -> bool:
+def _is_masked(op: ContractionOp, tests: Sequence[BoundsCheck], axes: Sequence[Axis]) -> bool:
     """Whether elements without points differ from the aggregate there, which is neutral."""
     if op.default is not None:
         return bool(tests) or not _covers(op, axes)
@@ -266,7 +266,7 @@ def _covers(op: ContractionOp, axes: Sequence[Axis]) -> bool:
     )
 
 
-def _outputs(op: ContractionOp, ranges: Ranges, tests: list[Test]) -> list[Axis]:
+def _outputs(op: ContractionOp, ranges: Ranges, tests: list[BoundsCheck]) -> list[Axis]:
     """Axes of the output, all of whose elements have a place.
 
     An index that stands for two axes becomes two, which are tested to be equal; elements that are
@@ -282,12 +282,12 @@ def _outputs(op: ContractionOp, ranges: Ranges, tests: list[Test]) -> list[Axis]
                 raise refuse(op, f"the output's index {expr} reaches elements twice")
             if term.coefficient > stride:
                 gap = Term(f"gap {k} {stride}", stride, Range(0, term.coefficient // stride))
-                tests.append(Test(IndexExpr.of(gap.name), 1))
+                tests.append(BoundsCheck(IndexExpr.of(gap.name), 1))
                 ranges[gap.name] = gap.range
                 terms.append(gap)
             if term.name in taken:
                 again = term.name + AGAIN * len(taken)
-                tests.append(Test(IndexExpr.of(term.name) - IndexExpr.of(again), 1))
+                tests.append(BoundsCheck(IndexExpr.of(term.name) - IndexExpr.of(again), 1))
                 ranges[again] = term.range
                 term = replace(term, name=again)
             taken.add(term.name)
@@ -317,18 +317,18 @@ def _ranges(op: ContractionOp) -> Ranges:
     return dict(op.domain.ranges)
 
 
-def _add_tests(op: ContractionOp, ranges: Ranges, tests: list[Test]) -> None:
+def _add_tests(op: ContractionOp, ranges: Ranges, tests: list[BoundsCheck]) -> None:
     """Add the conditions of a point that the ranges do not imply."""
     for constraint in op.constraints:
         expr, bound = constraint.data.expr, int(constraint.data.bound.constant)
         if not Axis.of(expr, ranges).within(bound):
-            tests.append(Test(expr, bound))
+            tests.append(BoundsCheck(expr, bound))
     is_sum = op.aggregation.data == Aggregation.add and op.default is None
     if not is_sum or op.combination.data not in PADDED:
         for value, access in zip(op.inputs, op.accesses, strict=True):
             for expr, size in zip(access.data, shape_of(tensor_type(value)) or (), strict=True):
                 if not Axis.of(expr, ranges).within(size or 0):
-                    tests.append(Test(expr, size or 0))
+                    tests.append(BoundsCheck(expr, size or 0))
     if not all(test.expr.names for test in tests):
         raise refuse(op, "it has no points")
 

@@ -24,7 +24,7 @@ from tiledialect.passes.views.initial_values import initial_value
 LARGEST = 2**31
 """Bound of the type that positions are counted in."""
 
-Test = tuple[IndexExpr, int, type[CmpGeOp | CmpLtOp]]
+IndexComparison = tuple[IndexExpr, int, type[CmpGeOp | CmpLtOp]]
 """Expression of the output's indices, and its bound from below or above."""
 
 
@@ -57,13 +57,13 @@ def _takes_in_place(op: ContractionOp) -> bool:
     )
 
 
-def _test(op: ContractionOp) -> Test | None:
+def _test(op: ContractionOp) -> IndexComparison | None:
     """Condition of the copied elements; None if it is more than one, or holds for few."""
     names = [e.variable for e in op.output.data]
     last = {
         n: size - 1 for n, size in zip(names, shape_of(tensor_type(op.result)) or (), strict=True)
     }
-    found: list[Test] = []
+    found: list[IndexComparison] = []
     for constraint in op.constraints.data:
         e, bound = constraint.data.expr, constraint.data.bound
         factors = {n: e.coefficient(n) for n in e.names}

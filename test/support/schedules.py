@@ -30,7 +30,7 @@ from tiledialect.schedule.loops import (
 
 MOST_ITEMS = 32
 """How many work-items a group has at most: simulators run them one by one."""
-MOST_WRITTEN_OUT = 24
+MAX_UNROLLED = 24
 """How many copies of a body unrolled loops and vectors make at most."""
 
 EXTENTS = (2, 2, 3, 4, 4, 5)
@@ -74,7 +74,7 @@ def levels(draw: st.DrawFn, kernel: KernelOp) -> list[LoopLevel]:
         role = draw(st.sampled_from(OUTPUT_ROLES if is_output[level.index] else inner_roles))
         if role is Role.LOCAL and items * level.extent > MOST_ITEMS:
             role = Role.SERIAL
-        if role in (Role.UNROLL, Role.VECTOR) and copies * level.extent > MOST_WRITTEN_OUT:
+        if role in (Role.UNROLL, Role.VECTOR) and copies * level.extent > MAX_UNROLLED:
             role = Role.SERIAL
         if role is Role.VECTOR and any(x.role is Role.VECTOR for x in found):
             role = Role.UNROLL
@@ -99,7 +99,7 @@ def stages(draw: st.DrawFn, kernel: KernelOp, order: list[LoopLevel]) -> list[St
         shape = shape_of(tensor_type(value)) or ()
         is_read = value in kernel.contraction.inputs or is_loaded(value, kernel.contraction)
         for _ in range(draw(st.sampled_from([0, 1, 1, 2])) if is_read else 0):
-            local = draw(st.booleans()) or prod(shape) > MOST_WRITTEN_OUT
+            local = draw(st.booleans()) or prod(shape) > MAX_UNROLLED
             asynchronous = local and draw(st.sampled_from([False, False, True]))
             found.append(
                 Stage(
@@ -131,7 +131,7 @@ def kept(draw: st.DrawFn, kernel: KernelOp) -> list[Stage]:
         size = prod(shape_of(tensor_type(value)) or ())
         if isinstance(op, ContractionOp) and reduced_by(op, axes):
             continue
-        if draw(st.booleans()) and size <= MOST_WRITTEN_OUT:
+        if draw(st.booleans()) and size <= MAX_UNROLLED:
             local = isinstance(value, BlockArgument) and draw(st.booleans())
             found.append(Stage(number, local))
     return found

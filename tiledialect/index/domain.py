@@ -27,7 +27,7 @@ class UnboundedVariableError(Exception):
         self.variable = variable
 
 
-class Test(Enum):
+class RowTest(Enum):
     """The three things that a row says of the value of its expression."""
 
     LOWER = "is not negative"
@@ -35,7 +35,7 @@ class Test(Enum):
     DIVISIBLE = "is an integer"
 
 
-Condition = tuple[int, Test]
+Condition = tuple[int, RowTest]
 """A test of the row with that number."""
 
 
@@ -54,8 +54,8 @@ def _add_points(constraints: System, component: Component, offset: int = 0) -> l
     values: list[int] = []
     for number, row in enumerate(component.rows):
         if number >= component.outputs and row.divisor == 1:
-            _add_test(constraints, row, Test.LOWER, offset)
-            _add_test(constraints, row, Test.UPPER, offset)
+            _add_test(constraints, row, RowTest.LOWER, offset)
+            _add_test(constraints, row, RowTest.UPPER, offset)
             continue
         value = constraints.new_unknown()
         constraints.add_zero({**_form(row, offset), value: -row.divisor}, row.constant)
@@ -112,7 +112,7 @@ def guards(component: Component, box: Box) -> tuple[Condition, ...]:
     conditions = [
         (number, test)
         for number, row in enumerate(component.rows)
-        for test in Test
+        for test in RowTest
         if not _holds_by_interval(row, test, box)
     ]
     for condition in reversed(tuple(conditions)):
@@ -122,12 +122,12 @@ def guards(component: Component, box: Box) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def _holds_by_interval(row: ConstraintRow, test: Test, box: Box) -> bool:
+def _holds_by_interval(row: ConstraintRow, test: RowTest, box: Box) -> bool:
     """Whether the box alone, taken interval by interval, shows that the test succeeds."""
-    if test is Test.DIVISIBLE:
+    if test is RowTest.DIVISIBLE:
         return row.divisor == 1
     ends = [(c * lo, c * (up - 1)) for c, (lo, up) in zip(row.coefficients, box, strict=True)]
-    if test is Test.LOWER:
+    if test is RowTest.LOWER:
         return row.constant + sum(map(min, ends)) >= 0
     return row.constant + sum(map(max, ends)) < row.bound * row.divisor
 
@@ -145,10 +145,10 @@ def _is_implied(
     return system.is_surely_empty(constraints)
 
 
-def _add_test(constraints: System, row: ConstraintRow, test: Test, offset: int = 0) -> None:
-    if test is Test.LOWER:
+def _add_test(constraints: System, row: ConstraintRow, test: RowTest, offset: int = 0) -> None:
+    if test is RowTest.LOWER:
         constraints.add_not_negative(_form(row, offset), row.constant)
-    elif test is Test.UPPER:
+    elif test is RowTest.UPPER:
         limit = row.bound * row.divisor - 1
         constraints.add_not_negative(_form(row, offset, -1), limit - row.constant)
     else:
@@ -156,10 +156,10 @@ def _add_test(constraints: System, row: ConstraintRow, test: Test, offset: int =
         constraints.add_zero({**_form(row, offset), quotient: -row.divisor}, row.constant)
 
 
-def _add_failure(constraints: System, row: ConstraintRow, test: Test) -> None:
-    if test is Test.LOWER:
+def _add_failure(constraints: System, row: ConstraintRow, test: RowTest) -> None:
+    if test is RowTest.LOWER:
         constraints.add_not_negative(_form(row, scale=-1), -1 - row.constant)
-    elif test is Test.UPPER:
+    elif test is RowTest.UPPER:
         limit = row.bound * row.divisor
         constraints.add_not_negative(_form(row), row.constant - limit)
     else:
@@ -181,13 +181,13 @@ def implied_rows(component: Component, candidates: tuple[int, ...]) -> tuple[int
     for number in candidates:
         others = [i for i in range(len(component.rows)) if i != number and i not in dropped]
         rest = Component(component.size, tuple(component.rows[i] for i in others), 0)
-        if all(_holds_everywhere(rest, component.rows[number], test) for test in Test):
+        if all(_holds_everywhere(rest, component.rows[number], test) for test in RowTest):
             dropped.append(number)
     return tuple(dropped)
 
 
-def _holds_everywhere(component: Component, row: ConstraintRow, test: Test) -> bool:
-    if test is Test.DIVISIBLE and row.divisor == 1:
+def _holds_everywhere(component: Component, row: ConstraintRow, test: RowTest) -> bool:
+    if test is RowTest.DIVISIBLE and row.divisor == 1:
         return True
     constraints = System(component.size)
     _add_points(constraints, component)
@@ -270,7 +270,7 @@ def box_values(component: Component) -> list[npt.NDArray[Any]]:
 def is_box(component: Component) -> bool:
     """Whether all of the bounding box are points; it may be false where a row has a divisor."""
     box = bounding_box(component)
-    return all(_holds_by_interval(row, test, box) for row in component.rows for test in Test)
+    return all(_holds_by_interval(row, test, box) for row in component.rows for test in RowTest)
 
 
 def _magnitude(row: ConstraintRow, box: Box) -> int:

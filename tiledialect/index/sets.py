@@ -24,7 +24,7 @@ from tiledialect.rounding import ceil_div
 from . import domain
 from .component import PlacedComponent
 from .contraction import IndexSpace, UnboundedIndexError
-from .domain import Box, Test, UnboundedVariableError
+from .domain import Box, RowTest, UnboundedVariableError
 from .expr import IndexExpr, Range
 
 LARGEST_GUARD = 2**31
@@ -164,12 +164,12 @@ def tested_axes(space: IndexSpace, ranges: Mapping[str, Range], operand: int) ->
     return tuple(k for k in range(len(space.inputs[operand])) if k in tested)
 
 
-def _guard(space: IndexSpace, part: PlacedComponent, number: int, test: Test) -> Guard:
+def _guard(space: IndexSpace, part: PlacedComponent, number: int, test: RowTest) -> Guard:
     row, source = part.component.rows[number], part.rows[number]
     expr = space.all_constraints()[source].expr * row.divisor
-    if test is Test.LOWER:
+    if test is RowTest.LOWER:
         return Guard(GuardKind.LOWER, expr, 0, source)
-    if test is Test.UPPER:
+    if test is RowTest.UPPER:
         return Guard(GuardKind.UPPER, expr, row.bound * row.divisor, source)
     return Guard(GuardKind.DIVISIBLE, expr, row.divisor, source)
 

@@ -16,7 +16,7 @@ def structural_hash(op: Operation) -> Hashable:
     return (*(v.type for v in op.operands), _structure(op, numbers))
 
 
-def likeness_with_names(op: Operation) -> Hashable:
+def structural_hash_with_names(op: Operation) -> Hashable:
     """Equal for ops that are the same to the names of their values, from which others are made."""
     numbers: dict[SSAValue, int] = {}
     structure = _structure(op, numbers)

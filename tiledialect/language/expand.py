@@ -22,7 +22,7 @@ Expanded: TypeAlias = "ast.Expression | tuple[Expanded, ...]"
 
 
 @dataclass(frozen=True)
-class Part:
+class ExpandedExpression:
     """A part of an expression, expanded."""
 
     value: Expanded
@@ -155,7 +155,7 @@ class Expander:
     def expression(self, expression: ast.Expression, is_whole: bool = False) -> Expanded:
         """An expression, expanded; ``is_whole`` if it is the value of a statement."""
 
-        def visit(node: ast.Expression, arguments: list[Part]) -> Part:
+        def visit(node: ast.Expression, arguments: list[ExpandedExpression]) -> ExpandedExpression:
             if isinstance(node, ast.Call):
                 return self.call(node, arguments, is_whole and node is expression)
             return self.part(self.meaning(node))
@@ -166,17 +166,21 @@ class Expander:
         """Expression of a name that no statement keeps; else the node."""
         return self.meanings.get(node.name, node) if isinstance(node, ast.Variable) else node
 
-    def part(self, value: Expanded) -> Part:
+    def part(self, value: Expanded) -> ExpandedExpression:
         """A tuple, a name, a number, or a call that is no dimension."""
         match value:
             case ast.Integer():
-                return Part(value, True)
+                return ExpandedExpression(value, True)
             case ast.Variable():
-                return Part(value, value.name[0].isupper() and self.is_size(value.name))
+                return ExpandedExpression(
+                    value, value.name[0].isupper() and self.is_size(value.name)
+                )
             case _:
-                return Part(value, False)
+                return ExpandedExpression(value, False)
 
-    def call(self, node: ast.Call, arguments: list[Part], is_whole: bool) -> Part:
+    def call(
+        self, node: ast.Call, arguments: list[ExpandedExpression], is_whole: bool
+    ) -> ExpandedExpression:
         """A call, whose arguments are expanded already."""
         name = node.function
         values = [a.value for a in arguments]
@@ -196,12 +200,12 @@ class Expander:
         if name in ("prng_value", "prng_state"):
             return self.part(call if is_whole else self.name(call, name.removeprefix("prng_")))
         if name in _templates(TEMPLATES):
-            return Part(self.inline(_templates(TEMPLATES)[name], call), False)
+            return ExpandedExpression(self.inline(_templates(TEMPLATES)[name], call), False)
         of_dims = is_assertion(name) or FUNCTIONS[name].of_dims
         is_size = name == "dim" or (of_dims and all(a.is_size for a in arguments))
         if is_size and name in _templates(SIZE_TEMPLATES):
-            return Part(self.inline(_templates(SIZE_TEMPLATES)[name], call), True)
-        return Part(call, is_size)
+            return ExpandedExpression(self.inline(_templates(SIZE_TEMPLATES)[name], call), True)
+        return ExpandedExpression(call, is_size)
 
     def invoke(self, call: ast.Call) -> Expanded:
         """The results of a function that is written in Tile: the only one, or a tuple."""

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from lark import Token
 
 
-class Place(Enum):
+class ErrorPlace(Enum):
     """Place of an error in a function."""
 
     STATEMENT = auto()
@@ -39,10 +39,10 @@ ELEMENTWISE = (
 STATEMENTS = "a statement is `O = …;` or `O[…] = +(…);`, and the header names the outputs"
 COUNTED = "`k < 3` means 0 <= k < 3"
 
-HINTS_BY_PLACE: dict[Place, dict[str, str]] = {
-    Place.STATEMENT: {"word": STATEMENTS, "name": STATEMENTS},
-    Place.OUTPUT: {"+": "write `O[…] = +(…);`"},
-    Place.AGGREGATION: {
+HINTS_BY_PLACE: dict[ErrorPlace, dict[str, str]] = {
+    ErrorPlace.STATEMENT: {"word": STATEMENTS, "name": STATEMENTS},
+    ErrorPlace.OUTPUT: {"+": "write `O[…] = +(…);`"},
+    ErrorPlace.AGGREGATION: {
         "name": ELEMENTWISE,
         "word": ELEMENTWISE,
         "aggregate": "aggregations are signs, as in `S[i: N] = +(A[i, j]);` and `>(A[i, j])`",
@@ -50,7 +50,7 @@ HINTS_BY_PLACE: dict[Place, dict[str, str]] = {
         "=": "what lands on an element alone is taken by `=(…)`",
         ">": "`>(…)` takes the largest, `<(…)` the smallest",
     },
-    Place.OPERANDS: {
+    ErrorPlace.OPERANDS: {
         "(": BEFORE.format("{1}(…)"),
         "number": BEFORE.format("A {2} {0}"),
         "!": BEFORE.format("!A"),
@@ -67,11 +67,11 @@ HINTS_BY_PLACE: dict[Place, dict[str, str]] = {
         ",": "operands are combined by `*`, `+` or `==`",
         "[": "one pair of brackets has all indices, as in `A[i, j]`",
     },
-    Place.INDICES: {
+    ErrorPlace.INDICES: {
         ":": "there are no slices: an index takes all places, `j < 3` behind a comma fewer",
         "[": "no tensor is an index: take rows by `gather(A, I)`",
     },
-    Place.CONSTRAINT: {
+    ErrorPlace.CONSTRAINT: {
         "<=": "`k < 3` means 0 <= k < 3: a bound is one more than the largest value",
         ">": f"{COUNTED}: `k > 0` is `k - 1 < N`",
         ">=": f"{COUNTED}: `k >= 1` is `k - 1 < N`",
@@ -79,7 +79,7 @@ HINTS_BY_PLACE: dict[Place, dict[str, str]] = {
         "and": CONSTRAINTS,
         "&": CONSTRAINTS,
     },
-    Place.CLAUSE: {
+    ErrorPlace.CLAUSE: {
         "and": CONSTRAINTS,
         "&": CONSTRAINTS,
         "word": "constraints follow a comma, as in `+(A[i, j]), j < 3`",
@@ -87,7 +87,7 @@ HINTS_BY_PLACE: dict[Place, dict[str, str]] = {
         "number": "a default is a tensor; without one, it is 0",
         "-": "a default is a tensor; without one, it is 0",
     },
-    Place.EXPRESSION: {
+    ErrorPlace.EXPRESSION: {
         "[": "only contractions have indices: row 0 is `R[j: M] = =(A[0, j]);`",
         "@": "a product of matrices is `C[i, j: N, M] = +(A[i, k] * B[k, j]);`",
         ".": "functions stand alone, as in `exp(A)`",
@@ -119,34 +119,42 @@ def hint(tokens: Sequence[Token], found: str) -> str | None:
     text = next((said[kind] for kind in kinds if kind in said), None)
     if text is None or (found == "(" and not before[:1].isalpha()):
         return None
-    shown = statement[0] if place is Place.CLAUSE else found
+    shown = statement[0] if place is ErrorPlace.CLAUSE else found
     return text.format(shown, before, before if before in COMBINED else "*")
 
 
-def place_of(statement: Sequence[Token]) -> Place:
+def place_of(statement: Sequence[Token]) -> ErrorPlace:
     """Place in a statement behind these tokens."""
     if not statement:
-        return Place.STATEMENT
+        return ErrorPlace.STATEMENT
     types = [token.type for token in statement]
     if "AGGREGATION" in types:
         return _place_in_contraction(statement[types.index("AGGREGATION") + 1 :])
     if "=" in statement:
-        return Place.AGGREGATION if statement[-1] == "=" and "]" in statement else Place.EXPRESSION
-    return Place.OUTPUT if "[" in statement else Place.STATEMENT
+        return (
+            ErrorPlace.AGGREGATION
+            if statement[-1] == "=" and "]" in statement
+            else ErrorPlace.EXPRESSION
+        )
+    return ErrorPlace.OUTPUT if "[" in statement else ErrorPlace.STATEMENT
 
 
-def _place_in_contraction(tokens: Sequence[Token]) -> Place:
+def _place_in_contraction(tokens: Sequence[Token]) -> ErrorPlace:
     """The same behind the sign of the aggregation."""
-    depth, is_closed, place = 0, False, Place.AGGREGATION
+    depth, is_closed, place = 0, False, ErrorPlace.AGGREGATION
     for token in tokens:
         depth += (token in ("(", "[")) - (token in (")", "]"))
         is_closed |= not depth
         if is_closed:
-            place = Place.CONSTRAINT if token == "," or place is Place.CONSTRAINT else Place.CLAUSE
+            place = (
+                ErrorPlace.CONSTRAINT
+                if token == "," or place is ErrorPlace.CONSTRAINT
+                else ErrorPlace.CLAUSE
+            )
             if token == "default":
-                place = Place.CLAUSE
+                place = ErrorPlace.CLAUSE
         else:
-            place = Place.INDICES if depth > 1 else Place.OPERANDS
+            place = ErrorPlace.INDICES if depth > 1 else ErrorPlace.OPERANDS
     return place
 
 

@@ -27,7 +27,7 @@ FROM_PIP = (POCL.short, INTEL.short)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ListedDevices:
     """Devices that the platforms list, and the results of trying them."""
 
     opencl: dict[Device, cl.Device]
@@ -48,8 +48,8 @@ class _Found:
 
 
 @caches.PACKAGE
-def _found() -> _Found:
-    return _Found(listed())
+def _found() -> _ListedDevices:
+    return _ListedDevices(listed())
 
 
 def devices() -> tuple[Device, ...]:

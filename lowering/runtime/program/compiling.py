@@ -82,7 +82,7 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
         if found is not None:
             return found if after is not None else close(found, program.name, types)
     given = program.module, program.name, types, target, program.gradients, after
-    with transferring(program.neighbours):
+    with transferring(program.known_schedules):
         return compile_module(*given, program.schedules, program.fusion)
 
 
@@ -93,7 +93,7 @@ def explained(program: Program, types: Types, device: Device) -> str:
     first = names.index(TileWinogradPass.name)
     module = lowered(program, types, device, names[first - 1])
     reasons: list[str] = []
-    with transferring(program.neighbours):
+    with transferring(program.known_schedules):
         _explain(module, program, reasons, first)
     return "\n".join(reasons) or f"{program.name} has no kernels to schedule"
 

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.ir.structural_hash import likeness_with_names
+from tiledialect.ir.structural_hash import structural_hash_with_names
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.nest.nest_stream_stores import mark_unread
 from tiledialect.lowering.nest.utils.batch_generalization import generalize_batch
@@ -50,7 +50,7 @@ class PrintedKernels:
         around = own.parent_op()
         assert isinstance(around, gpu.ModuleOp)
         said = (frozenset(op.attributes.items()) for op in (alone, around))
-        key = (*said, own.sym_name, likeness_with_names(own))
+        key = (*said, own.sym_name, structural_hash_with_names(own))
         if (found := self.kernels.find(key)) is not None:
             return found
         lower_joined_nests(Context(), alone)

@@ -75,7 +75,7 @@ class Copy:
     source_offset: int = 0
 
 
-Step = Launch | Copy
+Command = Launch | Copy
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Plan:
     allocations: tuple[int, ...]
     """Bytes of the allocations for intermediates."""
     slots: tuple[Slot, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[Command, ...]
     source: str
     """The OpenCL C text of the kernels."""
     warnings: tuple[str, ...] = ()

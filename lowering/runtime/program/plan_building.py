@@ -37,7 +37,15 @@ from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.host.buffer_offsets import parts_of
 from tiledialect.lowering.opencl.function import ArgumentAccess, access
 from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
-from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Step, Tensor
+from tiledialect.lowering.runtime.program.plan import (
+    Command,
+    Copy,
+    Launch,
+    Plan,
+    Scalar,
+    Slot,
+    Tensor,
+)
 
 Accesses = Callable[[gpu.FuncOp], Sequence[ArgumentAccess]]
 """Accesses of a kernel to the memory of each argument."""
@@ -105,7 +113,7 @@ class _Host:
         """The parts of allocations, by number."""
         self.slot_numbers: dict[Slot, int] = {}
         """Numbers of the slots."""
-        self.steps: list[Step] = []
+        self.steps: list[Command] = []
 
     def plan(self, source: str) -> Plan:
         for op in self.host.body.block.ops:

@@ -76,7 +76,7 @@ class Program:
         return bool(self.gradients) or not is_of_patterns(find_function(self.module, self.name))
 
     @cached_property
-    def neighbours(self) -> KnownSchedules:
+    def known_schedules(self) -> KnownSchedules:
         """The schedules that were found for other shapes."""
         # What is on disk needs none of it.
         from tiledialect.schedule.search.size_transfer import KnownSchedules

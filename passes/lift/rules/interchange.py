@@ -13,7 +13,7 @@ from tiledialect.lift.values import Value
 from tiledialect.passes.lift.rules import patterns as p
 from tiledialect.passes.lift.rules.captured_functions import Captured
 from tiledialect.passes.lift.rules.function_properties import alike
-from tiledialect.passes.lift.rules.matching import Chain, Found, Like, Place, match_backwards
+from tiledialect.passes.lift.rules.matching import Chain, Found, Like, MatchScope, match_backwards
 from tiledialect.passes.lift.rules.refusal import require
 from tiledialect.passes.lift.rules.rule import rule
 
@@ -98,7 +98,7 @@ def map_reduce_interchange_zip(xs: Sequence[Value], g: Captured) -> Value:
     It is `y >> transpose >> reduce((s, a) ⇒ zip(s, a) >> map(f), d)`.
     """
     found: Found = {}
-    inside = Place(g.home, g.home.regions[0].block)
+    inside = MatchScope(g.home, g.home.regions[0].block)
     reduction = p.get(1) >> p.any_reduce("r", "f", "e")
     rest = match_backwards(reduction.stages, g.result, found, inside)
     t, e, f, r = g.arguments[0], found["e"].result.owner, found["f"], found["r"]
@@ -132,7 +132,7 @@ def reduce_map_interchange(x: Value, r: Like, f: Captured, e: Value) -> Value:
     """
     found = Chain((p.zip, p.map("g"))).stages
     inner: Found = {}
-    rest = match_backwards(found, f.result, inner, Place(f.home, f.home.regions[0].block))
+    rest = match_backwards(found, f.result, inner, MatchScope(f.home, f.home.regions[0].block))
     assert rest is None
     arrays: Sequence[Captured] = inner["xs"]
     in_order = [g.result for g in arrays] == list(f.arguments)

@@ -23,7 +23,7 @@ Found = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class MatchScope:
     """Place of a pattern: in the function of an op, or, without it, in the open."""
 
     home: Operation | None = None
@@ -73,7 +73,7 @@ class Stage:
         inner += [name for _, name in self.operands]
         return f"{text}({', '.join(inner)})" if inner else text
 
-    def match(self, value: SSAValue, found: Found, place: Place) -> SSAValue | None:
+    def match(self, value: SSAValue, found: Found, place: MatchScope) -> SSAValue | None:
         """Match the op that gives ``value``; return its input, unless it has several."""
         op = value.owner
         if not isinstance(op, self.kinds) or not isinstance(op, LiftOp):
@@ -93,14 +93,14 @@ class Stage:
         _bind(found, self.arrays, arrays)
         return None
 
-    def _match_function(self, op: FunctionOp, found: Found, place: Place) -> None:
+    def _match_function(self, op: FunctionOp, found: Found, place: MatchScope) -> None:
         home = op if place.home is None else place.home
         if self.argument is not None:
             found[self.argument] = Value(op.block.args[0])
         if isinstance(self.function, str):
             found[self.function] = Captured(home, op.block.args, op.yielded)
         elif self.function is not None:
-            self.function.match_function(op.yielded, found, Place(home, op.block))
+            self.function.match_function(op.yielded, found, MatchScope(home, op.block))
 
 
 @dataclass(frozen=True)
@@ -146,12 +146,12 @@ class Chain:
     def match(self, value: SSAValue) -> Found:
         """Meanings of the names in a match of ``value``; ``x`` is the input."""
         found: Found = {}
-        rest = match_backwards(self.stages, value, found, Place())
+        rest = match_backwards(self.stages, value, found, MatchScope())
         if rest is not None:
             found["x"] = Value(rest)
         return found
 
-    def match_function(self, value: SSAValue, found: Found, place: Place) -> None:
+    def match_function(self, value: SSAValue, found: Found, place: MatchScope) -> None:
         """Match the result of a function: the composition begins with its argument."""
         assert place.block is not None and place.home is not None
         free = next((k for k, s in enumerate(self.stages) if isinstance(s, Fun)), None)
@@ -169,7 +169,7 @@ class Chain:
 
 
 def match_backwards(
-    stages: Sequence[Stage | Named], value: SSAValue, found: Found, place: Place
+    stages: Sequence[Stage | Named], value: SSAValue, found: Found, place: MatchScope
 ) -> SSAValue | None:
     """Match the op that gives a value, and those before it; return the input, if it has one."""
     rest: SSAValue | None = value
@@ -184,7 +184,7 @@ def match_backwards(
 
 
 def _match_forwards(
-    stages: Sequence[Stage | Named], value: SSAValue, found: Found, place: Place
+    stages: Sequence[Stage | Named], value: SSAValue, found: Found, place: MatchScope
 ) -> SSAValue:
     for stage in stages:
         assert isinstance(stage, Stage) and stage.input is not None

@@ -18,10 +18,10 @@ from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import take_name
 from tiledialect.passes.lift.to_tile.elements import (
+    AffineIndex,
     Array,
     Element,
     NotCombiningError,
-    Place,
     Running,
     Value,
     each,
@@ -52,7 +52,7 @@ COMBINES: dict[type[Operation], Aggregation] = {
 
 PLACES: dict[type[Operation], Callable[[Tensors, Element, Element], Element]] = {
     arith.AddiOp: plus,
-    arith.SubiOp: lambda m, a, b: plus(m, a, times(m, Place(IndexExpr.of(-1)), b)),
+    arith.SubiOp: lambda m, a, b: plus(m, a, times(m, AffineIndex(IndexExpr.of(-1)), b)),
     arith.MuliOp: times,
 }
 """Arithmetic on indices."""
@@ -103,7 +103,7 @@ class Arithmetic:
         t = op.result.type
         if isinstance(t, IndexType):
             assert isinstance(op.value, IntegerAttr)
-            return Array((), Place(IndexExpr.of(op.value.value.data)))
+            return Array((), AffineIndex(IndexExpr.of(op.value.value.data)))
         if isinstance(t, VectorType) and isinstance(op.value, DenseIntOrFPElementsAttr):
             numbers = list(op.value.get_values())
             if len(set(numbers)) == 1 and isinstance(numbers[0], int | float):
@@ -156,7 +156,7 @@ class Arithmetic:
         if isinstance(op, math.FmaOp):
             a, b, c = elements
             return self.m.combined(Aggregation.add, self.m.times(a, b), c)
-        if all(isinstance(e, Place) for e in elements):
+        if all(isinstance(e, AffineIndex) for e in elements):
             if (on_places := PLACES.get(type(op))) is not None:
                 return on_places(self.m, *elements)
             if isinstance(op, arith.IndexCastOp) and isinstance(op.result.type, IndexType):

@@ -57,14 +57,14 @@ class Product:
 
 
 @dataclass(frozen=True)
-class Place:
+class AffineIndex:
     """Integer that is affine in indices along axes."""
 
     expr: IndexExpr
 
-    def at(self, values: Mapping[str, IndexExpr]) -> Place:
+    def at(self, values: Mapping[str, IndexExpr]) -> AffineIndex:
         """Substitute other values of axes."""
-        return Place(self.expr.substitute(values))
+        return AffineIndex(self.expr.substitute(values))
 
     @property
     def names(self) -> set[str]:
@@ -93,7 +93,7 @@ class Running:
         return {name for e in self.index for name in e.names}.union(*(t.names for t in self.terms))
 
 
-Element: TypeAlias = Load | Product | Place | Running
+Element: TypeAlias = Load | Product | AffineIndex | Running
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,11 @@ from tiledialect.ir.names import keep_name, place_of, take_name
 from tiledialect.passes.lift.to_tile.arithmetic import Arithmetic
 from tiledialect.passes.lift.to_tile.elements import (
     NEUTRAL,
+    AffineIndex,
     Array,
     Element,
     Load,
     NotCombiningError,
-    Place,
     Running,
     Value,
     arrays_in,
@@ -294,7 +294,7 @@ class Evaluation(Arithmetic):
         """Evaluate an array of a function's results for indices."""
         sizes = sizes_of(as_array(op.result, op.pattern()))[: len(op.block.args)]
         axes = [self.m.axis(number(SizeAttr(size))) for size in sizes]
-        result = self.function(op, *(Array((), Place(IndexExpr.of(a))) for a in axes))
+        result = self.function(op, *(Array((), AffineIndex(IndexExpr.of(a))) for a in axes))
         return over(result, *axes)
 
     def at(self, op: values.AtOp) -> Value:
@@ -346,7 +346,7 @@ class Evaluation(Arithmetic):
 
     def size(self, op: values.SizeOp) -> Value:
         """Evaluate a size."""
-        return Array((), Place(IndexExpr.of(number(op.size))))
+        return Array((), AffineIndex(IndexExpr.of(number(op.size))))
 
     def from_elements(self, op: tensor.FromElementsOp) -> Value:
         """Evaluate a number, or the numbers of an array."""

@@ -18,7 +18,14 @@ from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Atom, Expr, Extremum, Quotient, Remainder, Selection, Variable
-from tiledialect.passes.lift.to_tile.elements import Array, Element, Load, Place, Product, Running
+from tiledialect.passes.lift.to_tile.elements import (
+    AffineIndex,
+    Array,
+    Element,
+    Load,
+    Product,
+    Running,
+)
 from tiledialect.passes.lift.to_tile.tensors import Tensors
 
 Pieces = Iterator[tuple[IndexExpr, int, int]]
@@ -73,7 +80,7 @@ def _joined(element: Element, outer: str, inner: str, size: int, axis: str) -> E
     match element:
         case Load() | Running():
             found += element.index
-        case Place():
+        case AffineIndex():
             found.append(element.expr)
         case Product():
             found += [e for load in element.loads for e in load.index]
@@ -238,9 +245,9 @@ def _computed(m: Tensors, index: IndexMap, place: IndexExpr) -> Load:
     """Index by a map, computed."""
 
     def value(expr: Expr) -> Element:
-        total: Element = Place(IndexExpr.of(0))
+        total: Element = AffineIndex(IndexExpr.of(0))
         for product, coefficient in expr:
-            term: Element = Place(IndexExpr.of(coefficient))
+            term: Element = AffineIndex(IndexExpr.of(coefficient))
             for atom in product:
                 term = times(m, term, atomic(atom))
             total = plus(m, total, term)
@@ -249,7 +256,7 @@ def _computed(m: Tensors, index: IndexMap, place: IndexExpr) -> Load:
     def atomic(atom: Atom) -> Element:
         match atom:
             case Variable():
-                return Place(place)
+                return AffineIndex(place)
             case Quotient() | Remainder():
                 operands = value(atom.dividend), value(atom.divisor)
                 return m.elementwise(_floored(m, isinstance(atom, Quotient)), operands)
@@ -277,16 +284,16 @@ def _floored(m: Tensors, quotient: bool) -> Callable[[Any], Any]:
 
 def plus(m: Tensors, a: Element, b: Element) -> Element:
     """Sum of two indices."""
-    if isinstance(a, Place) and isinstance(b, Place):
-        return Place(a.expr + b.expr)
+    if isinstance(a, AffineIndex) and isinstance(b, AffineIndex):
+        return AffineIndex(a.expr + b.expr)
     return m.elementwise(lambda v: m.builder.add(*v), (a, b))
 
 
 def times(m: Tensors, a: Element, b: Element) -> Element:
     """Product of two indices."""
     match a, b:
-        case Place(), Place() if a.expr.is_constant or b.expr.is_constant:
-            return Place(a.expr * b.expr)
+        case AffineIndex(), AffineIndex() if a.expr.is_constant or b.expr.is_constant:
+            return AffineIndex(a.expr * b.expr)
         case _:
             return m.elementwise(lambda v: m.builder.mul(*v), (a, b))
 
@@ -294,7 +301,7 @@ def times(m: Tensors, a: Element, b: Element) -> Element:
 def at(m: Tensors, array: Array, index: Element) -> Array:
     """Element at an index, which is clamped into range."""
     last = m.sizes[array.axes[0]] - 1
-    if isinstance(index, Place):
+    if isinstance(index, AffineIndex):
         least, most = _range(m, index.expr)
         if least >= 0 and most <= last:
             return array.at(index.expr)

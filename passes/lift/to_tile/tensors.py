@@ -20,11 +20,11 @@ from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.passes.lift.to_tile.elements import (
     COMBINE,
     ZERO,
+    AffineIndex,
     Array,
     Element,
     Load,
     NotCombiningError,
-    Place,
     Product,
     Running,
 )
@@ -135,7 +135,7 @@ class Tensors:
                 return element
             case Product():
                 return self.elementwise(lambda v: reduce(self.builder.mul, v), element.loads)
-            case Place():
+            case AffineIndex():
                 return self._place(element.expr)
             case Running():
                 raise NotCombiningError

@@ -68,11 +68,11 @@ def checked(facts: Facts, found: Candidate) -> None:
 @pytest.mark.parametrize("device", [CPU, GPU], ids=["CPU", "GPU"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_chosen_beside_others_is_legal_and_about_as_fast(name: str, device: Device):
-    neighbours = KnownSchedules()
+    known = KnownSchedules()
     for batch in (8, 6, 32, 1):
         facts = facts_of(PROGRAMS[name], *shapes_of(PROGRAMS[name], batch))
         alone = best(facts, device)
-        with transferring(neighbours):
+        with transferring(known):
             found = best(facts, device)
             assert best(facts, device) is found
         assert alone is not None and found is not None
@@ -84,10 +84,10 @@ def test_what_is_chosen_beside_others_is_legal_and_about_as_fast(name: str, devi
 
 @pytest.mark.parametrize("device", [CPU, GPU], ids=["CPU", "GPU"])
 def test_what_is_as_good_for_other_sizes_is_kept(device: Device):
-    neighbours = KnownSchedules()
+    known = KnownSchedules()
     for batch, is_kept in ((64, False), (32, True), (128, True), (1, False)):
         facts = facts_of(DENSE, (batch, 64, 256), (256, 128))
-        with transferring(neighbours):
+        with transferring(known):
             found = best(facts, device)
         assert found is not None and (found.family == TRANSFERRED) == is_kept
 

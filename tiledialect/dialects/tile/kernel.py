@@ -40,7 +40,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.dialects.tile.structure.extremum_counts import extreme_counted
 from tiledialect.dialects.tile.structure.operand_loads import is_loaded
-from tiledialect.dialects.tile.structure.parts import Part, check_shapes, parts_yielded
+from tiledialect.dialects.tile.structure.parts import ConcatenatedPart, check_shapes, parts_yielded
 from tiledialect.dialects.tile.structure.row_axes import Rows, check_results, reduced_by
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
@@ -181,7 +181,7 @@ class KernelOp(IRDLOperation):
         return found[1] if len(found) > 1 and self.contraction is not None else None
 
     @property
-    def parts(self) -> Mapping[SSAValue, tuple[Part, ...]]:
+    def parts(self) -> Mapping[SSAValue, tuple[ConcatenatedPart, ...]]:
         """Parts of which results are concatenated, computed at the kernel's own places."""
         if self.axes is not None or len(self.contractions) < 2:
             return {}

@@ -81,13 +81,13 @@ def best(facts: Facts, device: Device) -> Candidate | None:
     Where a program is compiled for other shapes, it is the schedule for the nearest earlier shape,
     if it is good enough: it takes at most `GOOD` times as long as the first of `ranked`.
     """
-    neighbours = current()
-    if neighbours is None:
+    known = current()
+    if known is None:
         return best_alone(facts, device)
-    if (facts, device) not in neighbours.chosen:
-        found = _best_or_transferred(facts, device, neighbours)
-        neighbours.chosen[facts, device] = found
-    chosen = neighbours.chosen[facts, device]
+    if (facts, device) not in known.chosen:
+        found = _best_or_transferred(facts, device, known)
+        known.chosen[facts, device] = found
+    chosen = known.chosen[facts, device]
     assert chosen is None or isinstance(chosen, Candidate)
     return chosen
 
@@ -105,13 +105,11 @@ def best_alone(
     return next(iter(_by_seconds(found, facts)), None)
 
 
-def _best_or_transferred(
-    facts: Facts, device: Device, neighbours: KnownSchedules
-) -> Candidate | None:
+def _best_or_transferred(facts: Facts, device: Device, known: KnownSchedules) -> Candidate | None:
     """The schedule of another size, or the best one if that is not good enough."""
-    if not neighbours.searched:
+    if not known.searched:
         found = best_alone(facts, device)
-    elif (near := neighbours.near(facts)) is None:
+    elif (near := known.near(facts)) is None:
         # There will be other shapes after this one, too.
         found = best_alone(facts, device, lasting=True)
     else:
@@ -129,7 +127,7 @@ def _best_or_transferred(
         if found is None:
             return kept
     if found is not None:
-        neighbours.note(facts, found.schedule)
+        known.note(facts, found.schedule)
     return found
 
 

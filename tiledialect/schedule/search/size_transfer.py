@@ -155,18 +155,18 @@ class KnownSchedules:
         self.fresh.clear()
 
 
-_current: ContextVar[KnownSchedules | None] = ContextVar("neighbours", default=None)
+_current: ContextVar[KnownSchedules | None] = ContextVar("known_schedules", default=None)
 
 
 @contextmanager
-def transferring(neighbours: KnownSchedules) -> Generator[None]:
+def transferring(known: KnownSchedules) -> Generator[None]:
     """Choose schedules near those of other shapes of the same program."""
-    token = _current.set(neighbours)
+    token = _current.set(known)
     try:
         yield
     finally:
         _current.reset(token)
-        neighbours._settle()  # pyright: ignore[reportPrivateUsage]
+        known._settle()  # pyright: ignore[reportPrivateUsage]
 
 
 def current() -> KnownSchedules | None:

@@ -28,7 +28,7 @@ Axis = tuple[IndexExpr, Range]
 
 
 @dataclass(frozen=True)
-class Part:
+class ConcatenatedPart:
     """A tensor of which each element is one of a larger tensor."""
 
     op: Operation
@@ -43,12 +43,12 @@ class Part:
         return _ranges(_shape(self.value))
 
 
-def parts_of(value: SSAValue) -> tuple[Part, ...]:
+def parts_of(value: SSAValue) -> tuple[ConcatenatedPart, ...]:
     """The parts, of one shape, that copies write beside one another, and that are all of a tensor.
 
     Empty if it is not put together so, or if anything else takes it before that is done.
     """
-    found: list[Part] = []
+    found: list[ConcatenatedPart] = []
     whole: SSAValue | None = value
     while whole is not None:
         op = whole.owner
@@ -65,7 +65,7 @@ def parts_of(value: SSAValue) -> tuple[Part, ...]:
     return tuple(reversed(found)) if apart else ()
 
 
-def parts_yielded(values: Sequence[SSAValue]) -> dict[SSAValue, tuple[Part, ...]]:
+def parts_yielded(values: Sequence[SSAValue]) -> dict[SSAValue, tuple[ConcatenatedPart, ...]]:
     """Results of a kernel that are concatenated of parts computed at its own places, with the
     parts.
 
@@ -81,7 +81,7 @@ def check_shapes(
     contractions: Sequence[ContractionOp],
     others: Sequence[Operation],
     values: Sequence[SSAValue],
-    parts: Mapping[SSAValue, tuple[Part, ...]],
+    parts: Mapping[SSAValue, tuple[ConcatenatedPart, ...]],
 ) -> None:
     """Refuse a kernel whose values have no common shape, or of several contractions of many points.
 
@@ -110,7 +110,7 @@ def check_shapes(
             )
 
 
-def _part(op: ContractionOp) -> Part | None:
+def _part(op: ContractionOp) -> ConcatenatedPart | None:
     """Part that a copy writes, if it writes all elements of its operand, each at one place."""
     is_copy = op.aggregation.data is Aggregation.assign and len(op.inputs) == 1
     if not is_copy or op.domain is None or op.symbols or op.constraints.data:
@@ -124,7 +124,11 @@ def _part(op: ContractionOp) -> Part | None:
     if own is None or not own.keys() >= set(op.index_names):
         return None
     written = tuple(e.substitute(own) for e in op.output.data)
-    return Part(op, value, written) if _is_inside(written, sizes, _shape(op.result)) else None
+    return (
+        ConcatenatedPart(op, value, written)
+        if _is_inside(written, sizes, _shape(op.result))
+        else None
+    )
 
 
 def _own_places(
@@ -156,7 +160,7 @@ def _is_inside(written: Sequence[IndexExpr], sizes: Shape, whole: Shape) -> bool
     return are_inside(written, ranges, whole)
 
 
-def _are_apart(a: Part, b: Part) -> bool:
+def _are_apart(a: ConcatenatedPart, b: ConcatenatedPart) -> bool:
     first, second = (places(p.places, p.ranges) for p in (a, b))
     return any(miss(x, y) for x, y in zip(first, second, strict=True))
 

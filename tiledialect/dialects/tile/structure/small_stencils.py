@@ -55,7 +55,7 @@ KEEP_ZEROS = (
 )
 """The functions that give 0 for zeros."""
 
-Place = TypeVar("Place", int, Expr, IndexExpr)
+Position = TypeVar("Position", int, Expr, IndexExpr)
 
 Box = tuple[Range, ...]
 """A range of each axis of a tensor."""
@@ -227,7 +227,7 @@ def _reads(use: Use) -> bool:
     return isinstance(op, ContractionOp) and use.index < len(op.inputs)
 
 
-def index_at(e: IndexExpr, place: Place) -> Place:
+def index_at(e: IndexExpr, place: Position) -> Position:
     """The value of an output's index, moved or turned around, where an element is at a place."""
     return (place - int(e.constant)) * int(e.coefficient(e.names[0]))
 

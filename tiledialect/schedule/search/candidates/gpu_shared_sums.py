@@ -18,7 +18,7 @@ from tiledialect.schedule.search.candidates.memory import Loops, are_known, by_s
 
 LEAST_SUM = 256
 """Fewest points of each sum: fewer are not worth joining."""
-MOST_TAPS = 16
+MAX_TAPS = 16
 """Most values of short indices for which an item has accumulators."""
 SHORT = 8
 """Extent below which an index is short."""
@@ -44,7 +44,7 @@ def gpu_shared_sums(facts: Facts, device: Device) -> Iterator[Schedule]:
         return
     long = [n for n in order if extents[n] >= SHORT]
     taps = [n for n in order if extents[n] < SHORT]
-    if not long or prod(extents[n] for n in taps) > MOST_TAPS:
+    if not long or prod(extents[n] for n in taps) > MAX_TAPS:
         return
     lone = {n for n in long if all(n in t.names for t in facts.inputs)}
     column = long[0]

@@ -25,7 +25,7 @@ from tiledialect.schedule.search.candidates.memory import (
     work_of_group,
 )
 
-MOST_TAPS = 128
+MAX_TAPS = 128
 """Windows of more taps are contractions."""
 SHORTEST = 8
 """Shorter vectors are not worth writing out windows for on CPUs."""
@@ -45,7 +45,7 @@ def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
         return
     taps = [n for n in facts.reduced_indices if facts.extents[n] > 1]
     slid = [t for t in facts.inputs if set(taps) <= t.names]
-    if prod(facts.extents[n] for n in taps) > MOST_TAPS or not slid:
+    if prod(facts.extents[n] for n in taps) > MAX_TAPS or not slid:
         return
     source = max(slid, key=lambda t: t.size)
     order = by_stride(facts.outputs[0], facts.output_indices, facts)
