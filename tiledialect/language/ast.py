@@ -89,7 +89,7 @@ class Input(Node):
 
 
 @dataclass(frozen=True)
-class Access(Node):
+class TensorAccess(Node):
     """A tensor with its indices."""
 
     tensor: Name
@@ -109,14 +109,14 @@ class Contraction(Node):
     """``output[indices: sizes] = aggregation(operands), constraints ...``."""
 
     attributes: tuple[Attribute, ...]
-    output: Access
+    output: TensorAccess
     sizes: tuple[Expression, ...] | None
     """None where the source gives no sizes."""
     aggregation: str
     """One of add, mul, max, min, assign."""
     combination: str
     """One of none, mul, add, eq, cond, add_eq, mul_eq, add_cond, mul_cond."""
-    operands: tuple[Access, ...]
+    operands: tuple[TensorAccess, ...]
     constraints: tuple[Constraint, ...]
     default: Name | None
     no_defract: bool

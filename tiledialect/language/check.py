@@ -332,7 +332,7 @@ class _Checker:
             self.default(statement.default, output)
         self.define(output.tensor, tensor(len(output.indices)))
 
-    def operand(self, access: ast.Access) -> None:
+    def operand(self, access: ast.TensorAccess) -> None:
         """Checks that a tensor stands here and has as many dimensions as it has indices."""
         name = access.tensor.text
         if not access.tensor.is_capital:
@@ -351,7 +351,7 @@ class _Checker:
                 access.span,
             )
 
-    def default(self, default: ast.Name, output: ast.Access) -> None:
+    def default(self, default: ast.Name, output: ast.TensorAccess) -> None:
         """Checks that a default has as many dimensions as the output."""
         kind = self.kind_of(default.text, default.span)
         wanted = len(output.indices)
@@ -364,7 +364,7 @@ class _Checker:
                 f"{'' if kind.rank else number}",
                 default.span,
             )
-        self.operand(ast.Access(default.span, default, output.indices))
+        self.operand(ast.TensorAccess(default.span, default, output.indices))
 
     def bound(self, constraint: ast.Constraint) -> None:
         """Checks that a constraint compares an expression with a size."""

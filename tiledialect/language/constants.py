@@ -145,7 +145,7 @@ class _Binder:
                     constraints=tuple(map(self._constraint, s.constraints)),
                 )
 
-    def _access(self, access: ast.Access) -> ast.Access:
+    def _access(self, access: ast.TensorAccess) -> ast.TensorAccess:
         return replace(access, indices=self._expressions(access.indices))
 
     def _constraint(self, c: ast.Constraint) -> ast.Constraint:

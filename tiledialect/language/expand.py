@@ -132,7 +132,7 @@ class Expander:
     def contraction(self, statement: ast.Contraction) -> ast.Contraction:
         """The contraction, with its expressions expanded."""
 
-        def access(a: ast.Access) -> ast.Access:
+        def access(a: ast.TensorAccess) -> ast.TensorAccess:
             return replace(a, indices=tuple(map(self.simple, a.indices)))
 
         return replace(
@@ -299,7 +299,7 @@ class _Inlining:
         self.expander.emit(new)
         self.meaning[local] = ast.Variable(self.span, target.text)
 
-    def access(self, access: ast.Access) -> ast.Access:
+    def access(self, access: ast.TensorAccess) -> ast.TensorAccess:
         meaning = self.meaning[access.tensor.text]
         name = meaning.name if isinstance(meaning, ast.Variable) else ""
         return replace(access, span=self.span, tensor=ast.Name(self.span, name))

@@ -208,16 +208,16 @@ class _Builder:
             "no_defract" in clauses,
         ]
 
-    def access(self, span: SourceSpan, children: Children) -> ast.Access:
-        return ast.Access(span, self._name(children[0]), children[1] or ())
+    def access(self, span: SourceSpan, children: Children) -> ast.TensorAccess:
+        return ast.TensorAccess(span, self._name(children[0]), children[1] or ())
 
-    def scalar_output(self, span: SourceSpan, children: Children) -> tuple[ast.Access, Any]:
+    def scalar_output(self, span: SourceSpan, children: Children) -> tuple[ast.TensorAccess, Any]:
         return self.access(span, [children[0], ()]), ()
 
-    def unsized_output(self, span: SourceSpan, children: Children) -> tuple[ast.Access, Any]:
+    def unsized_output(self, span: SourceSpan, children: Children) -> tuple[ast.TensorAccess, Any]:
         return self.access(span, children), None
 
-    def sized_output(self, span: SourceSpan, children: Children) -> tuple[ast.Access, Any]:
+    def sized_output(self, span: SourceSpan, children: Children) -> tuple[ast.TensorAccess, Any]:
         return self.access(span, children[:2]), children[2]
 
     def constraint(self, span: SourceSpan, children: Children) -> ast.Constraint:
