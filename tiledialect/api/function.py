@@ -247,14 +247,14 @@ class Function(PrintedFunction):
 
     def subject(self, args: Sequence[Any], named: Mapping[str, Any]) -> Subject:
         """Inputs, and results of the reference semantics, for an exploration."""
-        from tiledialect.api.reference import run_reference
+        from tiledialect.api.reference import run_whole_arrays
         from tiledialect.exploration.subject import Subject
 
         self._check_tensors("an exploration")
         host = self._host_arrays(args, named)
         with self._source.error_context():
             given = self._source.module, self._base_name, self._gradients
-            _, expected = run_reference(*given, host)
+            _, expected = run_whole_arrays(*given, host)
         return Subject(self._program, self.device, host, expected)
 
     # -- copies with other choices ---------------------------------------------------------

@@ -55,6 +55,29 @@ def run_reference(
         raise TileError(f"there is not enough memory for this: {error}") from None
 
 
+def run_whole_arrays(
+    module: ModuleOp, name: str, gradients: Sequence[Gradient], arrays: Sequence[Array]
+) -> Outputs:
+    """The outputs as ``run_reference`` gives them, for arrays of many elements.
+
+    Patterns that have a form in Tile are computed in it: the reference semantics of patterns takes
+    one element after the other, that of Tile whole arrays.
+    """
+    from tiledialect.passes.lift.lift_to_tile import has_lift_ops, without_patterns
+    from tiledialect.passes.specialize.tile_specialize import specialize
+
+    function = find_function(module, name)
+    if gradients or is_lowered(function) or not has_lift_ops(function):
+        return run_reference(module, name, gradients, arrays)
+    copy = module.clone()
+    try:
+        specialize(find_function(copy, name), types_of(arrays))
+        without_patterns(find_function(copy, name))
+    except TileError:
+        copy = module
+    return run_reference(copy, name, gradients, arrays)
+
+
 def _run_lowered(module: ModuleOp, name: str, arrays: Sequence[Array]) -> Outputs:
     from tiledialect.interpreters.host import run_host
     from tiledialect.lowering.host.given_kernels import bound

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from random import Random
@@ -14,7 +14,9 @@ from tiledialect.exploration import kept
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.kernels import kernel_parts
 from tiledialect.exploration.parts import Part
+from tiledialect.exploration.patterns import LiftPart
 from tiledialect.exploration.search import Limits, Search
+from tiledialect.exploration.settings import Settings
 from tiledialect.exploration.study import Study, Trial, storage_of
 from tiledialect.exploration.subject import Subject
 from tiledialect.exploration.workers import workers_for
@@ -41,6 +43,8 @@ class Options:
     seed: int = 0
     resume: bool = True
     """Whether to go on where the storage has trials."""
+    settings: Settings = field(default_factory=Settings)
+    """Settings of the exploration of programs of patterns."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
 
     An interrupt ends the search early, and keeps what was found.
     """
-    parts, assemble = _parts(subject)
+    parts, assemble = _parts(subject, options.settings)
     if not parts:
         raise TileError(NOTHING.format(subject.program.result_name))
     storage = storage_of(options.storage)
@@ -102,8 +106,13 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
     return Explored(subject.program, found, trials, least, _estimate(search.implementation, trials))
 
 
-def _parts(subject: Subject) -> tuple[list[Part], Callable[[Mapping[str, str]], Implementation]]:
+def _parts(
+    subject: Subject, settings: Settings
+) -> tuple[list[Part], Callable[[Mapping[str, str]], Implementation]]:
     """Parts of a program, and the implementation that candidates of them make."""
+    if not subject.program.is_scheduled and not subject.program.is_lowered:
+        part = LiftPart.of(subject, settings)
+        return [part], lambda chosen: Implementation(steps=chosen.get(part.name, ""))
     parts: list[Any] = kernel_parts(subject.program, subject)
     return parts, lambda chosen: Implementation(tuple(f"{k}: {v}" for k, v in chosen.items()))
 

@@ -45,6 +45,8 @@ FREE = "free"
 class KernelPart:
     """A kernel whose schedule is searched."""
 
+    mutations = 24
+
     def __init__(self, name: str, kernel: KernelOp, device: Device, kept: Sequence[str] = ()):
         self.name = name
         self._kept = kept

@@ -37,6 +37,11 @@ class Part(Protocol):
         """Lower bound of the seconds on the device."""
         ...
 
+    @property
+    def mutations(self) -> int:
+        """Mutations that are estimated for one trial: fewer where an estimate takes long."""
+        ...
+
     def candidate(self, chooser: Chooser) -> Candidate:
         """The candidate that decisions make; raises a ``DeadEndError`` if they make none."""
         ...

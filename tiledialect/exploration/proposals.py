@@ -18,8 +18,6 @@ from tiledialect.schedule.search.decisions import DeadEndError, Decisions, drawn
 
 SEED, MUTATION, SAMPLER, DRAW = "seed", "mutation", "sampler", "draw"
 """Origins of candidates."""
-MUTATIONS = 24
-"""Mutations that are estimated for one trial."""
 PARENTS = 6
 """Number of best candidates that are mutated."""
 ASKS = 6
@@ -107,7 +105,7 @@ class Proposals:
 
     def _mutations(self) -> Iterator[tuple[float, Decisions]]:
         """Decisions with the times that are expected of them."""
-        for _ in range(MUTATIONS if self.best else 0):
+        for _ in range(self.study.part.mutations if self.best else 0):
             parent = self.random.choice(self.best[:PARENTS])
             try:
                 decisions, candidate = mutated(

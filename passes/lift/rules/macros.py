@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.lift import maps, reductions
 from tiledialect.index.size import Size
 from tiledialect.passes.lift.rules.cancellation import (
     as_scalar_as_vector_identity,
@@ -31,8 +34,14 @@ from tiledialect.passes.lift.rules.interchange import (
     transpose_both_sides,
 )
 from tiledialect.passes.lift.rules.opencl import reduce_seq
-from tiledialect.passes.lift.rules.reordering import join_past_map, zip_past_split
-from tiledialect.passes.lift.rules.rule import Strategy, macro
+from tiledialect.passes.lift.rules.refusal import Mismatch
+from tiledialect.passes.lift.rules.reordering import (
+    join_past_map,
+    map_past_split,
+    map_past_transpose,
+    zip_past_split,
+)
+from tiledialect.passes.lift.rules.rule import Rewriting, Strategy, macro
 from tiledialect.passes.lift.rules.split_join import (
     join_split,
     partial_reduce,
@@ -41,6 +50,7 @@ from tiledialect.passes.lift.rules.split_join import (
 )
 from tiledialect.passes.lift.rules.stencil import slide_tiling
 from tiledialect.passes.lift.strategies.combinators import (
+    Local,
     at_input,
     attempt,
     choice,
@@ -86,6 +96,30 @@ def simplify() -> Strategy:
 def fuse() -> Strategy:
     """Fuse maps and reductions everywhere."""
     return at_least_once(choice(*CANCELLATIONS, *FUSIONS))
+
+
+@macro
+def fuse_parts() -> Strategy:
+    """Fuse maps and reductions everywhere, but for a reduction of others' results.
+
+    `map(reduce(f, e)) >> reduce(f, e)` stays, so that several work-items can do the map. A map
+    before a split goes into the parts.
+    """
+    moved = (map_fusion, map_fusion_with_zip, map_past_split, map_past_transpose)
+    return at_least_once(choice(*CANCELLATIONS, *moved, Local(_fuse_single)))
+
+
+def _fuse_single(rewriting: Rewriting, value: SSAValue) -> SSAValue:
+    """Fuse a reduction and a map whose function has no reduction."""
+    op = value.owner
+    made = op.operands[-1].owner if isinstance(op, reductions.ReduceBase) else None
+    if isinstance(made, maps.MapBase) and _has_reduction(made):
+        raise Mismatch("the map has a reduction")
+    return choice(reduce_map_fusion, reduce_seq_map_fusion).run(rewriting, value)
+
+
+def _has_reduction(op: Operation) -> bool:
+    return any(isinstance(x, reductions.ReduceBase) for x in op.walk())
 
 
 @macro

@@ -1,0 +1,176 @@
+"""First cost of a nest: counts of operations and accesses, times the rates of a device.
+
+A kernel takes the longer of its instructions and its transfers. Work-groups run on the units of
+the device at the same time; the work-items of a group along x, or the lanes of a vector loop, are
+the lanes of its vectors. An access to neighbours is one instruction for all lanes, any other is one
+for each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Operation, SSAValue
+
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
+from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
+from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.device import SECTORS, Device
+from tiledialect.schedule.loops import Role
+
+ACCESS = 2.0
+"""Flops in the time of a load or store of a vector."""
+LOOP = 4.0
+"""Flops in the time of a step of a loop that is not unrolled, in numbers of one lane's vector."""
+SLOW = 8.0
+"""Flops in the time of a division or a function such as a root."""
+CACHE = 4.0
+"""Bandwidth of the caches, in multiples of global memory's."""
+GROUP = 0.3e-6
+"""Seconds for a work-group to start on a unit of a CPU."""
+HIDING = 4
+"""Warps of a unit that hide each other's waiting, on a GPU."""
+_FREE = (arith.ConstantOp, arith.IndexCastOp, arith.TruncIOp, arith.ExtSIOp)
+_SLOW = (arith.DivfOp, arith.DivSIOp, arith.RemSIOp)
+
+
+@dataclass
+class _Counts:
+    """Counts of a kernel, for all work-items together."""
+
+    flops: float = 0.0
+    """Time of instructions, in flops of full vectors."""
+    traffic: float = 0.0
+    """Bytes that pass the caches."""
+    touched: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
+    """Bytes of each global memory that are read or written."""
+
+
+def estimate_nest(op: Operation, device: Device) -> float:
+    """Seconds of the kernels in an op at the nest level, by counts and the device's rates."""
+    return sum(estimate_kernel(kernel, device) for kernel in ops_of(op, gpu.FuncOp))
+
+
+def estimate_kernel(kernel: gpu.FuncOp, device: Device) -> float:
+    """Seconds of a kernel."""
+    loops = ops_of(kernel, ForOp)
+    groups = prod(steps(x) for x in _outermost(loops, Role.GROUP))
+    items = prod(steps(x) for x in _outermost(loops, Role.LOCAL))
+    counts, scope = _Counts(), NestScope()
+    for op in kernel.walk():
+        _count(op, counts, scope, device)
+    shares = _shares(groups, items, device)
+    moved = sum(counts.touched.values())
+    rate = device.bandwidth * 1e9
+    times = (
+        counts.flops / (device.arithmetic * 1e9) * shares,
+        moved / rate if moved > device.most_kept else moved / (rate * CACHE),
+        counts.traffic / (rate * CACHE) * shares,
+    )
+    started = GROUP * groups / device.compute_units if device.is_cpu else 0.0
+    return max(times) + started + device.launch * 1e-6
+
+
+def steps(loop: ForOp) -> int:
+    """Number of steps of a loop; of a strided one the steps of its first work-item."""
+    if loop.extent is not None:
+        return loop.extent
+    _, upper, step = (e.value for e in loop.bounds.data)
+    return ceil_div(upper, step) if upper is not None and step is not None else 1
+
+
+def _outermost(loops: list[ForOp], role: Role) -> list[ForOp]:
+    """The first loop of a role along each axis."""
+    found: dict[object, ForOp] = {}
+    for loop in loops:
+        if loop.role.data.role is role:
+            found.setdefault(loop.role.data, loop)
+    return [*found.values()]
+
+
+def _shares(groups: int, items: int, device: Device) -> float:
+    """Factor by which a kernel is slower than on a device whose units are all busy."""
+    if device.is_cpu:
+        return ceil_div(groups, device.compute_units) * device.compute_units / max(groups, 1)
+    lanes = max(device.sub_group_size, 1)
+    full = ceil_div(items, lanes) * lanes / max(items, 1)
+    warps = groups * ceil_div(items, lanes)
+    return full * max(1.0, device.compute_units * HIDING / max(warps, 1))
+
+
+def _count(op: Operation, counts: _Counts, scope: NestScope, device: Device) -> None:
+    if isinstance(op, LoadOp | StoreOp):
+        _count_access(op, counts, scope, device)
+    elif isinstance(op, ForOp):
+        if not op.is_parallel and not op.is_unrolled:
+            counts.flops += (
+                LOOP
+                * _executions(op)
+                * steps(op)
+                / _lanes(op, device)[1]
+                * (device.native_vector_width if device.is_cpu else 1)
+            )
+    elif op.dialect_name() in ("arith", "math") and not isinstance(op, _FREE) and op.results:
+        wide = op.results[0].type
+        own = wide.get_shape()[0] if isinstance(wide, VectorType) else 1
+        weight = SLOW if isinstance(op, _SLOW) or op.dialect_name() == "math" else 1.0
+        counts.flops += weight * own * _executions(op) * _waste(op, device, own)
+
+
+def _executions(op: Operation) -> int:
+    return prod(steps(loop) for loop in loops_around(op))
+
+
+def _lanes(op: Operation, device: Device) -> tuple[ForOp | None, int]:
+    """The loop around an op whose steps are the lanes of vectors, and their number."""
+    around = [*loops_around(op)]
+    wide = max(device.native_vector_width if device.is_cpu else device.sub_group_size, 1)
+    for role in (Role.VECTOR, Role.LOCAL):
+        for loop in around:
+            is_first = role is Role.VECTOR or loop.role.data.axis == "x"
+            if loop.role.data.role is role and is_first and steps(loop) > 1:
+                return loop, min(wide, steps(loop))
+    return None, 1
+
+
+def _waste(op: Operation, device: Device, own: int = 1) -> float:
+    """Lanes of a CPU's vectors for each that an op uses; a GPU's idle lanes count elsewhere."""
+    if not device.is_cpu:
+        return 1.0
+    used = max(_lanes(op, device)[1], min(own, device.native_vector_width))
+    return device.native_vector_width / used
+
+
+def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, device: Device) -> None:
+    t = op.memory.type
+    assert isinstance(t, MemRefType)
+    value = value_of(op).type
+    own = value.get_shape()[0] if isinstance(value, VectorType) else 1
+    count, nbytes = _executions(op), element_bytes(t)
+    loop, lanes = _lanes(op, device)
+    if t.memory_space == PRIVATE and isinstance(op.memory.owner, BufferOp):
+        unrolled = all(x.is_unrolled or x.is_parallel for x in _loops_of_place(op))
+        counts.flops += (0.0 if unrolled else ACCESS) * own * count * _waste(op, device, own)
+        return
+    stride = stride_over(loop, op, scope) if loop is not None else None
+    scattered = loop is not None and stride not in (0, 1)
+    waste = (device.native_vector_width if device.is_cpu else 1.0) if scattered else None
+    counts.flops += ACCESS * own * count * (waste or _waste(op, device, own))
+    if t.memory_space == GLOBAL:
+        sector = SECTORS[device.kind]
+        each = nbytes / max(lanes, 1) if stride == 0 else min(sector, nbytes * (stride or 1))
+        counts.traffic += own * count * (each if not device.is_cpu else min(each, 2 * nbytes))
+        known = min(bytes_of(t), own * count * nbytes)
+        counts.touched[op.memory] = max(counts.touched.get(op.memory, 0.0), known)
+
+
+def _loops_of_place(op: LoadOp | StoreOp) -> list[ForOp]:
+    """Loops whose indices are in the place of an access."""
+    return [loop for loop in loops_around(op) if loop.index in op.indices]

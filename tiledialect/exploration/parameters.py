@@ -1,0 +1,242 @@
+"""Parameters: values of the sizes that a derivation leaves open, with their conditions.
+
+The last of Lift's three phases. Every size of an array is a whole number, so a tile divides what
+it splits; a size that others define follows them. Bounds on work-items, groups and memory are
+conditions, too. A chooser decides one size after the other among the values that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tiledialect.dialects.lift import maps
+from tiledialect.dialects.lift.memory import ToLocalOp, ToPrivateOp
+from tiledialect.dialects.lift.types import all_sizes, is_array_type, leading, sizes_of
+from tiledialect.errors import TileError
+from tiledialect.exploration.settings import ParameterSettings
+from tiledialect.index.size import Size
+from tiledialect.ir.ancestors import ancestors
+from tiledialect.passes.lift.rules.open_sizes import defined_sizes, open_sizes
+from tiledialect.passes.lift.rules.places import reachable
+from tiledialect.passes.lift.strategies.derivation import Derivation
+from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.search.decisions import Chooser, DeadEndError, enumerated
+
+ELEMENT = 4
+"""Bytes of an element, in bounds of memory."""
+POWERS = tuple(2**k for k in range(11))
+"""Values of sizes that divide nothing."""
+
+
+def parameters(
+    program: Derivation | ModuleOp,
+    settings: ParameterSettings | None = None,
+    device: Device | None = None,
+    most: int = 1000,
+) -> list[Derivation]:
+    """Derivations that bind the open sizes, at most so many.
+
+    Example:
+    ```python
+    tiled = Derivation.of(stencil).bind(N=16).apply(RULES["tile_stencil"])
+    assert [d.steps[-1].sizes for d in parameters(tiled)][0] == (("v", 1),)
+    ```
+    """
+    start = program if isinstance(program, Derivation) else Derivation.of(program)
+    space = ParameterSpace(start, settings or ParameterSettings(), device)
+    found: list[Derivation] = []
+    for _, derivation in enumerated(space.bound):
+        found.append(derivation)
+        if len(found) == most:
+            break
+    return found
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Lower and upper bound of a size."""
+
+    size: Size
+    least: float = -inf
+    most: float = inf
+
+
+@dataclass(frozen=True)
+class ParameterSpace:
+    """Space of the values of a program's open sizes."""
+
+    program: Derivation
+    settings: ParameterSettings
+    device: Device | None = None
+
+    def bound(self, chooser: Chooser) -> Derivation:
+        """The program with the sizes that decisions give; raises a ``DeadEndError`` where the
+        conditions leave none."""
+        if not self.names:
+            self._require({})
+            return self.program
+        chosen: dict[str, int] = {}
+        for name in self.names:
+            options = [n for n in self._candidates(name, chosen) if self._may(name, n, chosen)]
+            chosen[name] = int(chooser.choose(f"size {name}", options))
+        self._require(chosen)
+        try:
+            return self.program.bind(**chosen)
+        except TileError as error:
+            raise DeadEndError(error.message) from None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names that need a decision: those that others define follow."""
+        function = self.program.function
+        return tuple(sorted(open_sizes(function) - defined_sizes(function).keys()))
+
+    @cached_property
+    def whole(self) -> tuple[Size, ...]:
+        """Sizes that must be whole numbers, and at least 1."""
+        return tuple(dict.fromkeys(s for s in _sizes(self.program.function) if s.names))
+
+    @cached_property
+    def bounds(self) -> tuple[Bound, ...]:
+        """Bounds of the device and the settings, for what does not hold of the program as it is."""
+        return tuple(_bounds(self.program.function, self.settings, self.device))
+
+    def _candidates(self, name: str, chosen: Mapping[str, int]) -> list[int]:
+        """Numbers that divide all that the size must divide."""
+        tops = [
+            abs(number)
+            for size in self.whole
+            if name in size.fraction[1].names
+            and (number := _value(size.fraction[0], {**chosen, **_ones(size, chosen)}))
+        ]
+        if not tops:
+            return [*POWERS]
+        top = int(min(tops))
+        return sorted(_divisors(top))
+
+    def _may(self, name: str, number: int, chosen: Mapping[str, int]) -> bool:
+        """Whether a value leaves all conditions that can be decided true.
+
+        Names that are open yet and divide count as 1: what is no whole number then never is.
+        """
+        known = {**chosen, name: number}
+        for size in self.whole:
+            if name not in size.names:
+                continue
+            rest = size.names - known.keys()
+            if rest & size.fraction[0].names:
+                continue
+            value = _value(size, {**known, **dict.fromkeys(rest, 1)})
+            if value is None or value < 1:
+                return False
+        return all(
+            _least(bound.size, known) <= bound.most for bound in self.bounds if _grows(bound.size)
+        )
+
+    def _require(self, chosen: Mapping[str, int]) -> None:
+        for bound in self.bounds:
+            value = _value(bound.size, chosen)
+            if value is None or not bound.least <= value <= bound.most:
+                raise DeadEndError(f"{bound.size} is not within its bounds")
+
+
+def _ones(size: Size, chosen: Mapping[str, int]) -> dict[str, int]:
+    return {name: 1 for name in size.fraction[0].names if name not in chosen}
+
+
+def _value(size: Size, values: Mapping[str, int]) -> int | None:
+    """The whole number that a size is; None if it is none."""
+    return size.substitute({n: v for n, v in values.items() if n in size.names}).value
+
+
+def _grows(size: Size) -> bool:
+    """Whether a size is a sum of products with whole exponents."""
+    return all(c > 0 and all(e > 0 for _, e in powers) for powers, c in size.terms)
+
+
+def _least(size: Size, known: Mapping[str, int]) -> int:
+    value = _value(size, {**dict.fromkeys(size.names, 1), **known})
+    return value if value is not None else 0
+
+
+def _divisors(number: int) -> list[int]:
+    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
+    return sorted({*small, *(number // d for d in small)})
+
+
+def _sizes(function: func.FuncOp) -> Iterator[Size]:
+    """Sizes of all arrays, and of vectors' arrays, in the order of the program."""
+    for op in reachable(function):
+        arguments = [a for region in op.regions for block in region.blocks for a in block.args]
+        for value in (*op.results, *arguments):
+            yield from all_sizes(value.type)
+    yield from defined_sizes(function).values()
+
+
+# -- bounds ----------------------------------------------------------------------------------------
+
+
+def _bounds(
+    function: func.FuncOp, settings: ParameterSettings, device: Device | None
+) -> Iterator[Bound]:
+    """Bounds of work-items, groups and memory."""
+    live = [*reachable(function)]
+    groups = _product(live, maps.MapWrgOp)
+    items = _product(live, maps.MapLclOp)
+    on_gpu = device is not None and device.is_gpu
+    if groups is not None:
+        # A device is busy with as many groups as it has units, at least.
+        least = settings.min_workgroups if on_gpu else 1
+        yield Bound(groups, least, settings.max_workgroups)
+    if items is not None:
+        most = settings.max_local_size
+        if device is not None:
+            most = min(most, device.max_work_group_size)
+        yield Bound(items, settings.min_local_size if on_gpu else 1, most)
+    everywhere = _product(live, maps.MapGlbOp)
+    if everywhere is not None:
+        yield Bound(everywhere, settings.min_global_size)
+    local = settings.max_local_memory
+    if device is not None:
+        local = min(local, device.local_mem_size)
+    yield from _memory(live, ToLocalOp, local, (maps.MapWrgOp,))
+    yield from _memory(
+        live, ToPrivateOp, settings.max_private_memory, (maps.MapGlbOp, maps.MapLclOp)
+    )
+
+
+def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> Size | None:
+    """Work-items or groups: the product over the dimensions of the first map along each."""
+    extents: dict[int, Size] = {}
+    for op in reversed(live):
+        if isinstance(op, kind):
+            extents.setdefault(op.dim.data, leading(op.input.type))
+    if not extents:
+        return None
+    total = Size.of(1)
+    for extent in extents.values():
+        total *= extent
+    return total
+
+
+def _memory(
+    live: list[Operation], kind: type[Operation], most: int, around: tuple[type[Operation], ...]
+) -> Iterator[Bound]:
+    """Bound of the bytes of a kind of memory."""
+    total = Size.of(0)
+    for op in live:
+        t = op.results[0].type if isinstance(op, kind) else None
+        if t is not None and is_array_type(t) and any(isinstance(a, around) for a in ancestors(op)):
+            count = Size.of(ELEMENT)
+            for size in sizes_of(t):
+                count *= size
+            total += count
+    if total.terms:
+        yield Bound(total, most=most)

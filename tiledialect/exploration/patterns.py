@@ -1,0 +1,197 @@
+"""Programs of patterns as parts of a search: their space is of derivations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.errors import TileError
+from tiledialect.exploration.algorithmic import algorithmic, canonical_hash
+from tiledialect.exploration.mapping import DEFAULT, MappingSpace
+from tiledialect.exploration.parameters import ParameterSpace
+from tiledialect.exploration.parts import Candidate
+from tiledialect.exploration.settings import Settings
+from tiledialect.exploration.subject import Subject
+from tiledialect.index.integer import Expr
+from tiledialect.ir.target_spec import describe
+from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.lift_to_nest.sizes import solvable_names
+from tiledialect.lowering.nest.utils.estimate import estimate_nest
+from tiledialect.lowering.pipeline import local_size_of
+from tiledialect.lowering.runtime.device.devices import target_system_spec
+from tiledialect.passes.lift.lift_lower import LiftLowerPass
+from tiledialect.passes.lift.strategies.derivation import Derivation
+from tiledialect.schedule.cost.device import COMMON, Device, Kind, described, device_of
+from tiledialect.schedule.search.decisions import (
+    Chooser,
+    DeadEndError,
+    Decisions,
+    Fixed,
+    drawn,
+)
+
+PROGRAM = "program"
+"""Name of the decision between programs that algorithmic rewriting gives."""
+DRAWS = 3
+"""Candidates of each program that are estimated for the seeds."""
+FEWEST = 1e-9
+"""Least seconds of a kernel in ratios."""
+
+
+@dataclass
+class LiftPart:
+    """A program of patterns whose derivation is searched."""
+
+    start: Derivation
+    """The program with the sizes of its inputs."""
+    name: str
+    device: Device
+    target: Attribute
+    settings: Settings = field(default_factory=Settings)
+    mutations = 4
+
+    def __post_init__(self):
+        self._spaces: dict[str, MappingSpace] = {}
+        self._sizes: dict[str, ParameterSpace] = {}
+        self._estimates: dict[str, float] = {}
+
+    @staticmethod
+    def of(subject: Subject, settings: Settings | None = None) -> LiftPart:
+        """The program of a subject."""
+        program = subject.program
+        target = target_system_spec(subject.device)
+        start = Derivation.of(program.module, program.name)
+        sizes = input_sizes(start, subject.types)
+        start = start.bind(**sizes) if sizes else start
+        module = start.module.clone()
+        describe(module, target)
+        device = device_of(module) or described(Kind.CPU, COMMON[Kind.CPU])
+        return LiftPart(start, program.name, device, target, settings or Settings())
+
+    @cached_property
+    def programs(self) -> Mapping[str, Derivation]:
+        """Programs of algorithmic rewriting by their hashes, the program itself first."""
+        width = max(4, self.device.native_vector_width)
+        found = algorithmic(self.start, self.settings.algorithmic, width=width)
+        return {canonical_hash(d.function): d for d in found}
+
+    @cached_property
+    def weight(self) -> float:
+        """Seconds of the default by the cost model."""
+        return self._default[1].estimate
+
+    @property
+    def least(self) -> float:
+        """Lower bound of the seconds: inputs and results pass the memory once."""
+        kind = self.start.function.function_type
+        arrays = [t for t in (*kind.inputs, *kind.outputs) if isinstance(t, TensorType)]
+        moved = sum(_bytes(t) for t in arrays)
+        if moved <= self.device.most_kept:
+            return FEWEST
+        return moved / (self.device.bandwidth * 1e9)
+
+    @cached_property
+    def _default(self) -> tuple[Decisions, Candidate]:
+        chooser = Fixed({"vectors": 1, "mapping": DEFAULT})
+        candidate = self.candidate(chooser)
+        return chooser.made, candidate
+
+    def candidate(self, chooser: Chooser) -> Candidate:
+        """The derivation that decisions make, with its estimate."""
+        derivation = self.derivation(chooser)
+        text = "" if derivation.steps == self.start.steps else derivation.text
+        if text not in self._estimates:
+            try:
+                self._estimates[text] = estimate(derivation, self.target, self.device)
+            except (TileError, VerifyException) as error:
+                raise DeadEndError(str(error)) from None
+        return Candidate(text, self._estimates[text])
+
+    def derivation(self, chooser: Chooser) -> Derivation:
+        """The derivation that decisions make."""
+        words = [*self.programs]
+        word = str(chooser.choose(PROGRAM, words, words))
+        if word not in self._spaces:
+            given = self.programs[word], self.settings.mapping, self.device
+            self._spaces[word] = MappingSpace(*given)
+        space = self._spaces[word]
+        mapped = space.mapped(chooser)
+        if mapped.text not in self._sizes:
+            given = mapped, self.settings.parameters, self.device
+            self._sizes[mapped.text] = ParameterSpace(*given)
+        return space.unrolled(self._sizes[mapped.text].bound(chooser), chooser)
+
+    def seeds(self) -> Iterator[Decisions]:
+        """The default, then some candidates of every program, the best by the cost model first."""
+        yield self._default[0]
+        random = Random(0)
+        found: dict[str, tuple[float, Decisions]] = {}
+        for word in self.programs:
+            for _ in range(DRAWS):
+                try:
+                    decisions, candidate = drawn(_Of(self, word), random, 4)
+                except DeadEndError:
+                    continue
+                found.setdefault(candidate.text, (candidate.estimate, decisions))
+        for _, decisions in sorted(found.values(), key=lambda pair: pair[0]):
+            yield decisions
+
+
+@dataclass(frozen=True)
+class _Of:
+    """Space of the candidates of one program."""
+
+    part: LiftPart
+    word: str
+
+    def __call__(self, chooser: Chooser) -> Candidate:
+        return self.part.candidate(_Given(chooser, self.word))
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Chooser for whom the program is decided."""
+
+    chooser: Chooser
+    word: str
+
+    def choose(self, name: str, options: Any, domain: Any = ()) -> Any:
+        """The program, or another one's choice."""
+        return self.chooser.choose(name, [self.word] if name == PROGRAM else options, domain)
+
+
+def estimate(derivation: Derivation, target: Attribute, device: Device) -> float:
+    """Seconds of the kernels of a derivation by the cost model; a TileError if there are none."""
+    module = derivation.module.clone()
+    describe(module, target)
+    LiftLowerPass().apply(Context(), module)
+    LiftToNestPass(local_size_of(module)).apply(Context(), module)
+    return estimate_nest(module, device)
+
+
+def input_sizes(program: Derivation, types: tuple[TensorType[Attribute], ...]) -> dict[str, int]:
+    """Values of the names of sizes for inputs of some types."""
+    found: dict[str, int] = {}
+    for name, (number, axis, value) in solvable_names(program.function).items():
+        known = {"axis": Expr.const(types[number].get_shape()[axis])}
+        known |= {n: Expr.const(v) for n, v in found.items()}
+        size = value.substitute(known).value
+        if size is None:
+            raise TileError(f"the size {name} is not known")
+        found[name] = size
+    return found
+
+
+def _bytes(t: TensorType[Attribute]) -> int:
+    count = 1
+    for n in t.get_shape():
+        count *= max(n, 1)
+    return count * 4
