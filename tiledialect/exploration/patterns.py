@@ -40,8 +40,9 @@ from tiledialect.schedule.search.decisions import (
 
 PROGRAM = "program"
 """Name of the decision between programs that algorithmic rewriting gives."""
-DRAWS = 3
-"""Candidates of each program that are estimated for the seeds."""
+ROUNDS, BATCH, KEPT = 3, 12, 4
+"""Candidates of each program that are estimated for the seeds, how many at a time, and how many of
+these are seeds."""
 FEWEST = 1e-9
 """Least seconds of a kernel in ratios."""
 
@@ -130,19 +131,21 @@ class LiftPart:
         return space.unrolled(self._sizes[mapped.text].bound(chooser), chooser)
 
     def seeds(self) -> Iterator[Decisions]:
-        """The default, then some candidates of every program, the best by the cost model first."""
+        """The default, then candidates of all programs in turn: of some, the best by the cost
+        model."""
         yield self._default[0]
         random = Random(0)
-        found: dict[str, tuple[float, Decisions]] = {}
-        for word in self.programs:
-            for _ in range(DRAWS):
+        words = [*self.programs] * ROUNDS
+        for first in range(0, len(words), BATCH):
+            found: dict[str, tuple[float, Decisions]] = {}
+            for word in words[first : first + BATCH]:
                 try:
                     decisions, candidate = drawn(_Of(self, word), random, 4)
                 except DeadEndError:
                     continue
                 found.setdefault(candidate.text, (candidate.estimate, decisions))
-        for _, decisions in sorted(found.values(), key=lambda pair: pair[0]):
-            yield decisions
+            ranked = sorted(found.values(), key=lambda pair: pair[0])
+            yield from (decisions for _, decisions in ranked[:KEPT])
 
 
 @dataclass(frozen=True)

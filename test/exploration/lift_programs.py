@@ -1,0 +1,45 @@
+"""Small Lift programs for tests of explorations."""
+
+# pyright: basic, reportInvalidTypeForm=false
+
+import runpy
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import tiledialect as td
+from tiledialect.passes.lift import Derivation
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "lift"
+PROGRAMS = {
+    "asum": ("sum_absolute_values", {"N": 16}),
+    "dot": ("dot_product", {"N": 16}),
+    "gemv": ("matrix_vector", {"M": 4, "N": 8}),
+    "matmul": ("matrix_product", {"M": 4, "N": 8, "K": 8}),
+    "stencil": ("stencil_1d", {"N": 8}),
+    "nine_points": ("stencil_2d", {"N": 4, "M": 4}),
+    "kmeans": ("kmeans", {"F": 4, "P": 8, "C": 4}),
+}
+"""Files and sizes of programs."""
+
+
+@cache
+def program(name: str) -> Derivation:
+    """A program with small sizes."""
+    file, sizes = PROGRAMS[name]
+    return Derivation.of(runpy.run_path(str(EXAMPLES / f"{file}.py"))[name]).bind(**sizes)
+
+
+@cache
+def inputs(name: str) -> tuple[np.ndarray, ...]:
+    """Inputs of a program: small whole numbers, whose sums in floats are exact in any order."""
+    random = np.random.default_rng(0)
+    types = program(name).function.function_type.inputs
+    return tuple(random.integers(-4, 5, t.get_shape()).astype(np.float32) for t in types)
+
+
+def outputs(derivation: Derivation, name: str) -> list[np.ndarray]:
+    """Results by the reference semantics."""
+    found = td.compile(derivation.module).reference(*inputs(name))
+    return [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]

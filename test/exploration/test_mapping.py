@@ -1,0 +1,83 @@
+"""Mapping: who does the patterns; every mapping computes the same."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from lift_programs import PROGRAMS, outputs, program
+
+from tiledialect.exploration.algorithmic import algorithmic
+from tiledialect.exploration.mapping import MappingSpace, mapping
+from tiledialect.exploration.parameters import ParameterSpace
+from tiledialect.exploration.settings import (
+    AlgorithmicSettings,
+    MappingSettings,
+    ParameterSettings,
+)
+from tiledialect.passes.lift import RULES, Derivation
+from tiledialect.schedule.search.decisions import Chooser, DeadEndError, drawn, enumerated
+
+FEW = AlgorithmicSettings(most_rewritten=4, most_programs=12)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_mappings_compute_the_same(name: str):
+    """Candidates at random: an algorithmic program, its mapping, its sizes, and unrolling."""
+    expected, random = outputs(program(name), name), Random(0)
+    count = 0
+    for derivation in algorithmic(program(name), FEW):
+        space = MappingSpace(derivation, MappingSettings())
+
+        def whole(chooser: Chooser, space: MappingSpace = space) -> Derivation:
+            mapped = space.mapped(chooser)
+            bound = ParameterSpace(mapped, ParameterSettings()).bound(chooser)
+            return space.unrolled(bound, chooser)
+
+        for _ in range(3):
+            try:
+                _, candidate = drawn(whole, random, 5)
+            except DeadEndError:
+                continue
+            count += 1
+            for a, b in zip(outputs(candidate, name), expected, strict=True):
+                assert np.array_equal(a, b), candidate.text
+    assert count > 3
+
+
+def test_mappings_of_a_stencil():
+    tiled = program("stencil").apply(RULES["tile_stencil"], "map", v=4)
+    texts = [d.text for d in mapping(tiled)]
+    assert texts[0] == tiled.text
+    assert len({*texts}) == len(texts)
+    wanted = ("map_wrg", "map_lcl", "map_glb", "map_warp", "to_local", "map_ends", "to_private")
+    for rule in wanted:
+        assert any(rule in text for text in texts), rule
+    assert [d.text for d in mapping(tiled)] == texts
+
+
+def test_settings_disable_mappings():
+    off = {f"global{k}": False for k in ("0", "01", "10", "012", "210")}
+    settings = MappingSettings(**off, warps=False, local_memory=False, vectorize=False)
+    texts = [d.text for d in mapping(program("matmul"), settings)]
+    assert any("map_wrg" in text for text in texts)
+    for rule in ("map_glb", "map_warp", "to_local", "vectorize"):
+        assert not any(rule in text for text in texts)
+
+
+def test_dimensions():
+    space = MappingSpace(program("matmul"), MappingSettings(vectorize=False))
+    found = {d["mapping"]: v.text for d, v in enumerated(space.mapped) if d.get("copies") == "none"}
+    assert "map_glb(dim=1) at map\nmap_glb(dim=0) at map_glb/map" in found["global10"]
+    assert "map_wrg(dim=0) at map\nmap_lcl(dim=0) at map_wrg/map" in found["group0"]
+    assert "global012" not in found
+
+
+def test_copies_in_local_memory_by_rows_and_elements():
+    tiled = program("nine_points").apply(RULES["tile_stencil_2d"], v=2)
+    space = MappingSpace(tiled, MappingSettings(vectorize=False))
+    found = {
+        v.text
+        for d, v in enumerated(space.mapped)
+        if d["mapping"] == "group10" and d["copies"] == "local"
+    }
+    assert any("to_local at map_wrg/map_wrg/map_lcl" in text for text in found)

@@ -1,0 +1,73 @@
+"""Lift programs as parts of a search."""
+
+import numpy as np
+import pytest
+from lift_programs import inputs, program
+
+import tiledialect as td
+from tiledialect.exploration.patterns import LiftPart
+from tiledialect.exploration.settings import AlgorithmicSettings, MappingSettings, Settings
+from tiledialect.passes.lift import replay
+from tiledialect.schedule.search.decisions import enumerated, made
+
+SMALL = Settings(
+    algorithmic=AlgorithmicSettings(most_rewritten=2, most_programs=3),
+    mapping=MappingSettings(vectorize=False),
+)
+
+
+def part_of(name: str, device: td.Device, settings: Settings = SMALL) -> LiftPart:
+    function = td.compile(program(name).initial.module, device=device)
+    return LiftPart.of(function.subject(inputs(name), {}), settings)
+
+
+def test_the_first_seed_is_the_default(fast: td.Device):
+    part = part_of("gemv", fast)
+    seeds = part.seeds()
+    decisions, candidate = made(part.candidate, next(seeds))
+    assert candidate.text == ""
+    assert candidate.estimate == part.weight > 0
+    assert part.least > 0
+    assert next(seeds) != decisions
+
+
+def test_candidates_replay_and_agree(fast: td.Device):
+    part = part_of("gemv", fast)
+    start = program("gemv").initial
+    expected = td.compile(start.module).reference(*inputs("gemv"))
+    for number, (_, candidate) in enumerate(enumerated(part.candidate)):
+        if number % 10 == 0:
+            kernel = td.compile(replay(start, candidate.text).module, device=fast)
+            assert np.array_equal(kernel(*inputs("gemv")), expected), candidate.text
+        if number == 60:
+            break
+
+
+def test_seeds_are_candidates_of_the_space(fast: td.Device):
+    part = part_of("dot", fast)
+    best = min(candidate.estimate for _, candidate in enumerated(part.candidate))
+    found = [made(part.candidate, seed)[1].estimate for seed in part.seeds()]
+    assert best <= min(found) <= found[0]
+
+
+def test_explores_a_program_of_patterns(fast: td.Device):
+    function = td.compile(program("dot").initial.module, device=fast)
+    result = td.explore(function, *inputs("dot"), trials=4)
+    assert not result.wrong
+    assert np.array_equal(result.best(*inputs("dot")), function(*inputs("dot")))
+
+
+def test_large_inputs_are_compared_by_whole_arrays(fast: td.Device):
+    function = td.compile(program("matmul").initial.module, device=fast)
+    random = np.random.default_rng(0)
+    a, b = random.random((96, 64), np.float32), random.random((64, 80), np.float32)
+    (expected,) = function.subject((a, b), {}).expected
+    # Sums of 64 products of numbers below 1, in another order.
+    np.testing.assert_allclose(expected, a @ b, rtol=1e-5)
+
+
+@pytest.mark.parametrize("table", ["[algorithmic]\nrule_collection = 'stencils'"])
+def test_unknown_collections_are_errors(table: str, fast: td.Device):
+    part = part_of("dot", fast, Settings.parse(table))
+    with pytest.raises(td.TileError, match="no collection of rules stencils"):
+        _ = part.programs
