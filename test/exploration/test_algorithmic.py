@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lift_programs import PROGRAMS, outputs, program
+from small_programs import PROGRAMS, outputs, program
 
 from tiledialect.errors import TileError
 from tiledialect.exploration.algorithmic import (

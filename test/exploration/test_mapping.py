@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from lift_programs import PROGRAMS, outputs, program
+from small_programs import PROGRAMS, outputs, program
 
 from tiledialect.exploration.algorithmic import algorithmic
 from tiledialect.exploration.mapping import MappingSpace, mapping

@@ -1,7 +1,7 @@
 """Parameters: the open sizes within their conditions."""
 
 import pytest
-from lift_programs import program
+from small_programs import program
 
 from tiledialect.exploration.parameters import ParameterSpace, parameters
 from tiledialect.exploration.settings import ParameterSettings

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lift_programs import inputs, program
+from small_programs import inputs, program
 
 import tiledialect as td
 from tiledialect.exploration.patterns import LiftPart
@@ -52,7 +52,7 @@ def test_seeds_are_candidates_of_the_space(fast: td.Device):
 
 def test_explores_a_program_of_patterns(fast: td.Device):
     function = td.compile(program("dot").initial.module, device=fast)
-    result = td.explore(function, *inputs("dot"), trials=4)
+    result = td.explore(function, *inputs("dot"), trials=4, settings=SMALL)
     assert not result.wrong
     assert np.array_equal(result.best(*inputs("dot")), function(*inputs("dot")))
 

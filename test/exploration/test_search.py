@@ -37,6 +37,7 @@ class Tiles:
     name: str = "C"
     weight: float = 1.0
     least: float = 0.5
+    mutations: int = 24
 
     def candidate(self, chooser: Chooser) -> Candidate:
         tile: dict[str, int] = {}

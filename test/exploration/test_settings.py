@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.exploration.settings import Settings
 
@@ -45,6 +46,14 @@ def test_refuses_what_it_does_not_know(text: str, message: str):
     with pytest.raises(TileError) as error:
         Settings.parse(text)
     assert message in error.value.message
+
+
+def test_settings_are_defaults_of_explore(tmp_path: Path):
+    file = tmp_path / "settings.toml"
+    file.write_text("[search]\ntrials = 0\n")
+    function = td.compile("function f(A[N]) -> (B) { B[i: N] = +(A[i]); }")
+    with pytest.raises(TileError, match="`trials` must be"):
+        td.explore(function, [1.0, 2.0], settings=file)
 
 
 def test_a_file_that_is_not_there():

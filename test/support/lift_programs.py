@@ -432,6 +432,9 @@ EXAMPLES: dict[str, Example] = {
     "fuse": on(V, V)(
         lambda m, x, y: lift.zip(x, y) >> lift.map(m.g()) >> lift.map(m.f()) >> m.reduce()
     ),
+    "fuse_parts": on(V)(
+        lambda m, x: x >> lift.map(m.f()) >> lift.split(4) >> lift.map(m.reduce()) >> m.reduce()
+    ),
     "tile_stencil": on(V, v=4)(
         lambda m, x: x >> lift.pad(1, 1, m.boundary()) >> lift.slide(3, 1) >> lift.map(m.reduce())
     ),

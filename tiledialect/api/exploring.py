@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from tiledialect.ir.target_spec import SIMULATOR
 
 if TYPE_CHECKING:
     from tiledialect.exploration.explore import Explored, Progress
+    from tiledialect.exploration.settings import Settings
     from tiledialect.exploration.study import Trial
     from tiledialect.lowering.runtime.device.device import Device
 
@@ -116,14 +116,15 @@ class Result:
 def explore(
     function: Function,
     *args: Any,
-    trials: int = 200,
+    trials: int | None = None,
     time: float | str | None = None,
     device: Device | str | int | None = None,
     storage: str | Path | None = None,
     workers: int | str = 1,
     resume: bool = True,
-    sampler: str = "tpe",
-    seed: int = 0,
+    sampler: str | None = None,
+    seed: int | None = None,
+    settings: str | Path | Settings | None = None,
     progress: Callable[[Progress], None] | None = None,
     **named: Any,
 ) -> Result:
@@ -135,7 +136,7 @@ def explore(
     Args:
         function: the function, a gradient too.
         args: its inputs, in order.
-        trials: most candidates to measure.
+        trials: most candidates to measure, by default 200.
         time: most seconds, or a text such as ``"10m"``.
         device: where to run, as for ``compile``; by default the function's device.
         storage: where trials are kept, so that a search goes on where another one ended: a URL of
@@ -144,8 +145,10 @@ def explore(
             Dask. The device measures one candidate at a time.
         resume: whether to go on where the storage has trials of the function for these shapes;
             else that is an error.
-        sampler: sampler of Optuna: ``tpe`` or ``random``.
-        seed: seed of all random choices.
+        sampler: sampler of Optuna: ``tpe``, the default, or ``random``.
+        seed: seed of all random choices, by default 0.
+        settings: file in TOML with the rules, mappings and bounds of sizes for programs of
+            patterns, and defaults of this function in its table ``[search]``.
         progress: function to call after each trial; without it a line on a terminal.
         named: inputs by name.
 
@@ -153,15 +156,19 @@ def explore(
         TileError: the inputs do not fit, or there is nothing to explore.
     """
     from tiledialect.exploration.explore import Options, explored
+    from tiledialect.exploration.settings import Settings
 
+    given = settings if isinstance(settings, Settings) else Settings.read_or_default(settings)
+    search = given.search
     options = Options(
-        _whole("trials", trials),
-        inf if time is None else _seconds(time),
+        _whole("trials", search.trials if trials is None else trials),
+        search.seconds if time is None else _seconds(time),
         storage,
         _workers(workers),
-        sampler,
-        _whole("seed", seed, 0),
+        search.sampler if sampler is None else sampler,
+        _whole("seed", search.seed if seed is None else seed, 0),
         resume,
+        given,
     )
     function = function if device is None else function.on_device(device)
     if function.device.type == SIMULATOR:

@@ -33,7 +33,7 @@ class AlgorithmicSettings:
     rule_collection: str = "all"
     """Rules that are applied: those of Lift's collections `default`, `convolution1D` and
     `convolution2D`, or `all`."""
-    most_rewritten: int = 24
+    most_rewritten: int = 16
     """Most programs to which rules are applied."""
     most_programs: int = 120
     """Most programs that are found."""
@@ -128,6 +128,11 @@ class Settings:
                 raise TileError(f"{file}: {name} is a table [{name}], not {table!r}")
             made[name] = _read(kind, table, f"{file}: [{name}]")
         return Settings(**made)
+
+    @staticmethod
+    def read_or_default(file: str | Path | None) -> Settings:
+        """Settings of a file, if there is one."""
+        return Settings() if file is None else Settings.read(file)
 
     @staticmethod
     def read(file: str | Path) -> Settings:

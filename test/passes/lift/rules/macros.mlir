@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=fuse_parts rule=fuse_parts},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
 
 // Cancel identities everywhere.
 // CHECK-LABEL: func.func @simplify(
@@ -61,6 +61,53 @@ func.func @fuse(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<
   }
   %10 = tensor.from_elements %8 : tensor<f32>
   func.return %10 : tensor<f32>
+}
+
+// Fuse maps and reductions everywhere, but for a reduction of others' results.
+//
+// `map(reduce(f, e)) >> reduce(f, e)` stays, so that several work-items can do the map. A map
+// before a split goes into the parts.
+// CHECK-LABEL: func.func @fuse_parts(
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   lift.reduce_seq(
+// CHECK-NEXT:     arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: lift.reduce(
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tensor.from_elements
+// CHECK-NEXT: func.return
+func.func @fuse_parts(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<f32> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = arith.constant 1.000000e+00 : f32
+    %2 = arith.addf %a, %1 : f32
+    lift.yield %2 : f32
+  }
+  %3 = lift.split(4) %0 : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?x4xf32, #lift.sizes<N / 4>>
+  %4 = lift.map(%5 in %3) : (tensor<?x4xf32, #lift.sizes<N / 4>>) -> tensor<?xf32, #lift.sizes<N / 4>> {
+    %6 = arith.constant 0.000000e+00 : f32
+    %7 = lift.reduce(%a_1 from %6, %b in %5) : (f32, tensor<4xf32>) -> f32 {
+      %8 = arith.addf %a_1, %b : f32
+      lift.yield %8 : f32
+    }
+    lift.yield %7 : f32
+  }
+  %9 = arith.constant 0.000000e+00 : f32
+  %10 = lift.reduce(%a_2 from %9, %b_1 in %4) : (f32, tensor<?xf32, #lift.sizes<N / 4>>) -> f32 {
+    %11 = arith.addf %a_2, %b_1 : f32
+    lift.yield %11 : f32
+  }
+  %12 = tensor.from_elements %10 : tensor<f32>
+  func.return %12 : tensor<f32>
 }
 
 // `slide(n, s) >> map(f) = slide(u, v) >> map(slide(n, s) >> map(f)) >> join`.
