@@ -9,12 +9,17 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+
 import tiledialect as td
 from tiledialect.api.exploring import Result, progress_line
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
+from tiledialect.exploration.settings import Settings
+from tiledialect.ir.mlir_text import read_text
 from tiledialect.ir.signature import parse_type, type_text
-from tiledialect.tools.array_files import read_array
+from tiledialect.tools.array_files import STANDARD_INPUT, read_array
 from tiledialect.tools.command import each_named, named, run_command, say
 from tiledialect.tools.given_program import Given, add_program
 
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
     from tiledialect.exploration.explore import Progress
 
 NAME = "tile-explore"
+PROGRAMS = 100
+"""Most programs that a phase prints by default."""
 
 EPILOG = """\
 examples:
@@ -49,7 +56,7 @@ def parser() -> ArgumentParser:
         default=[],
         help="types of inputs, such as A=64x64xf32,B=64xf32, which are random",
     )
-    add("--trials", metavar="N", type=int, default=200, help="most candidates to measure (200)")
+    add("--trials", metavar="N", type=int, help="most candidates to measure (200)")
     add("--time", metavar="TIME", help="most time, such as 90s, 10m or 2h")
     add("--storage", metavar="WHERE", help="URL of a database, or FILE.log, that keeps the trials")
     add("--resume", action="store_true", help="go on with the trials of the storage")
@@ -59,15 +66,28 @@ def parser() -> ArgumentParser:
         default="1",
         help="number of processes, or the address of a scheduler of Dask",
     )
-    add("--sampler", metavar="NAME", default="tpe", help="sampler of Optuna: tpe or random")
-    add("--seed", metavar="N", type=int, default=0, help="seed of all random choices (0)")
+    add("--sampler", metavar="NAME", help="sampler of Optuna: tpe or random")
+    add("--seed", metavar="N", type=int, help="seed of all random choices (0)")
+    add("--settings", metavar="FILE", help="settings of the phases and of the search, in TOML")
+    add(
+        "--phase",
+        metavar="NAME",
+        help="print the programs of one phase for a Lift program, or for those of the phase "
+        "before, as MLIR: algorithmic, mapping or parameters",
+    )
+    add("--programs", metavar="N", type=int, help=f"most programs of a phase ({PROGRAMS})")
     add("--plot", metavar="FILE", help="write a chart of the trials, as SVG")
     add("--save", metavar="FILE", help="write what was found, for td.compile(…, explored=FILE)")
     return p
 
 
 def run(args: Namespace) -> int:
-    """Search by the command line, and print the result."""
+    """Search by the command line, and print the result; or print the programs of a phase."""
+    settings = Settings.read_or_default(args.settings)
+    if args.phase is not None:
+        return run_phase(args, settings)
+    if args.programs is not None:
+        raise TileError("--programs goes with --phase")
     if args.resume and args.storage is None:
         raise TileError("--resume goes on with the trials of a --storage, and none is given")
     places = {option: _place(option, getattr(args, option)) for option in ("plot", "save")}
@@ -81,6 +101,7 @@ def run(args: Namespace) -> int:
         workers=int(args.workers) if args.workers.isdecimal() else args.workers,
         sampler=args.sampler,
         seed=args.seed,
+        settings=settings,
         resume=args.resume,
         progress=None if sys.stderr is not None and sys.stderr.isatty() else _Bests(),
     )
@@ -88,11 +109,44 @@ def run(args: Namespace) -> int:
     return 0
 
 
+def run_phase(args: Namespace, settings: Settings) -> int:
+    """Print the programs of a phase."""
+    from tiledialect.tools.explore_phases import Programs, phase_texts
+
+    given = [f"--{name}" for name in SEARCHING if getattr(args, name) not in (None, False, [])]
+    if given:
+        raise TileError(f"{given[0]} is for searches, and --phase measures nothing")
+    if not args.file:
+        raise TileError("give a .mlir file")
+    if args.file.endswith(".tile"):
+        raise TileError(f"{args.file} is Tile text; phases are for Lift's patterns, as .mlir")
+    is_text = args.file == STANDARD_INPUT
+    text = sys.stdin.read() if is_text else read_text(Path(args.file))
+    types = {name: _type(name, t) for name, t in named(_pairs(args), "--shapes").items()}
+    programs = Programs(text, "<stdin>" if is_text else args.file, args.function, types)
+    most = PROGRAMS if args.programs is None else args.programs
+    if most < 1:
+        raise TileError(f"--programs must be at least 1, got {most}")
+    for program in phase_texts(args.phase, programs, args.device, settings, most):
+        print(program)
+    return 0
+
+
+SEARCHING = (
+    *("input", "constant", "gradient", "precision", "trials", "time", "storage", "resume"),
+    *("sampler", "seed", "plot", "save"),
+)
+"""Options that a phase does not have."""
+
+
+def _pairs(args: Namespace) -> list[str]:
+    return [pair for text in args.shapes for pair in text.split(",") if pair.strip()]
+
+
 def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any]]:
     """Function or gradient of the command line, with its inputs."""
     program = Given(args)
-    pairs = [pair for text in args.shapes for pair in text.split(",") if pair.strip()]
-    shapes = named(pairs, "--shapes", program.function.inputs)
+    shapes = named(_pairs(args), "--shapes", program.function.inputs)
     twice = [name for name in named(args.input, "--input") if name in shapes]
     if twice:
         raise TileError(f"{twice[0]} is given by --input and by --shapes")
@@ -113,8 +167,13 @@ def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any]]:
 
 def _random(name: str, text: str) -> str:
     """Specification of a random array of a type."""
+    return f"random({type_text(_type(name, text))})"
+
+
+def _type(name: str, text: str) -> TensorType[Attribute]:
+    """Type of an input of ``--shapes``."""
     try:
-        return f"random({type_text(parse_type(text))})"
+        return parse_type(text)
     except TileError as error:
         raise TileError(f"--shapes {name}={text}: {error.message}") from None
 

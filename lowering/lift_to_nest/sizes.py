@@ -39,7 +39,18 @@ class OpenSizeError(TileError):
 
 
 def solvable_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
-    """Names of sizes, each with the input's axis that defines it, and its value by `axis`."""
+    """Names of sizes as ``input_names`` gives them; a TileError if there are others."""
+    found = input_names(function)
+    for op in function.walk():
+        for t in (*op.result_types, *op.operand_types):
+            if missing := names_in(t) - found.keys() - local_names(op):
+                raise TileError.at(op, UNKNOWN_SIZE.format(min(missing)))
+    return found
+
+
+def input_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
+    """Names in the sizes of inputs, each with the input's axis that defines it, and its value by
+    `axis`."""
     found: dict[str, tuple[int, int, Expr]] = {}
     axes = [
         (size, number, axis)
@@ -59,10 +70,6 @@ def solvable_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
             top, bottom = (expression(part) for part in factor.fraction)
             value = floordiv((Expr.var("axis") - expression(constant)) * bottom, top)
             found[name] = (number, axis, value)
-    for op in function.walk():
-        for t in (*op.result_types, *op.operand_types):
-            if missing := names_in(t) - found.keys() - local_names(op):
-                raise TileError.at(op, UNKNOWN_SIZE.format(min(missing)))
     return found
 
 

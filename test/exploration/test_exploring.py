@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from conftest import Explored
 
 import tiledialect as td
+from tiledialect import lift
 from tiledialect.api.exploring import _seconds, progress_line
 
 
@@ -77,6 +79,30 @@ def test_gradients_are_explored(explored: Explored, tmp_path: Path):
     f = explored.function
     again = td.compile(f.tile, device=f.device, explored=tmp_path / "g.explored").gradient()
     assert again.schedules() == result.best.schedules()
+
+
+def test_wrong_results_are_reported(explored: Explored):
+    result = explored.result
+    bad = replace(result.trials[0], failure="wrong", message="result 0: off by 1", seconds=inf)
+    given = replace(result, data=replace(result.data, trials=(*result.trials, bad)))
+    assert given.wrong == (bad,) and not result.wrong
+    assert "1 gave wrong results: `report` says how to see that again" in str(given)
+    assert "# wrong: result 0: off by 1" in given.report(bad)
+
+
+def test_derivations_are_reported(fast: td.Device, tmp_path: Path):
+    @lift.fun
+    def squares(x: lift.array("N")):
+        return lift.map(lambda a: a * a)(x)
+
+    x = np.arange(8, dtype=np.float32)
+    settings = tmp_path / "few.toml"
+    settings.write_text("[algorithmic]\nexploration_depth = 1\n[search]\ntrials = 2\n")
+    result = td.explore(td.compile(squares, device=fast), x, settings=settings)
+    assert len(result.trials) == 2 and np.array_equal(result.best(x), x * x)
+    text = result.report(result.trials[-1])
+    assert "replay(Derivation.of(module, 'squares'), steps)" in text
+    assert result.trials[-1].text in text
 
 
 def test_a_report_runs_a_trial_again(explored: Explored, tmp_path: Path):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 import tiledialect as td
+from tiledialect.language.to_ir import load
 from tiledialect.tools import tile_explore
 from tiledialect.tools.command import each_named
 
@@ -19,6 +21,7 @@ TYPES = ("--shapes", "A=2x3xf32,I=2xi32")
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p.tile").write_text(PROGRAM)
+    Path("p.mlir").write_text(str(load(PROGRAM)))
 
 
 @pytest.mark.parametrize(
@@ -42,6 +45,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (("p.tile", *TYPES, "--storage", "x://y"), "the storage x://y cannot be opened"),
         (("p.tile", *TYPES, "--device", "none"), "there is no OpenCL device 'none'"),
         (("p.tile", *TYPES, "--gradient", "I"), "I"),
+        (("p.tile", *TYPES, "--programs", "3"), "--programs goes with --phase"),
+        (("p.tile", *TYPES, "--settings", "none"), "the settings none cannot be read"),
+        (("p.tile", "--phase", "mapping"), "p.tile is Tile text; phases are for Lift's patterns"),
+        (("--phase", "mapping"), "give a .mlir file"),
+        (("none.mlir", "--phase", "mapping"), "cannot read none.mlir"),
+        (("p.mlir", "--phase", "mapping"), "f is not of Lift's patterns alone"),
+        (("p.mlir", "--phase", "mapping", "--programs", "0"), "--programs must be at least 1"),
+        (("p.mlir", "--phase", "mapping", "--plot", "x.svg"), "--plot is for searches"),
     ],
 )
 def test_errors(
@@ -76,3 +87,10 @@ def test_cotangents_of_reals_are_random():
     function, inputs = prepared(*TYPES, "--gradient")
     assert function.inputs == ("A", "I", "DS", "DJ") and function.name == "f_gradient"
     assert inputs["DS"] == "(2, 3) float32" and "DJ" not in inputs
+
+
+def test_options_are_documented():
+    page = (Path(__file__).parents[2] / "docs" / "tile-explore.md").read_text()
+    given = set(re.findall(r"^  (--[a-z-]+)", tile_explore.parser().format_help(), re.M))
+    assert "--storage" in given
+    assert {name for name in given if name not in page} == set()

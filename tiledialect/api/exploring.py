@@ -77,7 +77,7 @@ class Result:
                 f"{data.least / found.seconds:.0%} of the device's limit",
                 f"the cost model expects {_us(data.estimate)}",
                 *(defects if wrong else []),
-                str(found.implementation),
+                str(found.implementation) or "the program as it is compiled without exploration",
             ]
         )
 

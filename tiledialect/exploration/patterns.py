@@ -23,7 +23,7 @@ from tiledialect.exploration.subject import Subject
 from tiledialect.index.integer import Expr
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
-from tiledialect.lowering.lift_to_nest.sizes import solvable_names
+from tiledialect.lowering.lift_to_nest.sizes import input_names
 from tiledialect.lowering.nest.utils.estimate import estimate_nest
 from tiledialect.lowering.pipeline import local_size_of
 from tiledialect.lowering.runtime.device.devices import target_system_spec
@@ -183,7 +183,7 @@ def estimate(derivation: Derivation, target: Attribute, device: Device) -> float
 def input_sizes(program: Derivation, types: tuple[TensorType[Attribute], ...]) -> dict[str, int]:
     """Values of the names of sizes for inputs of some types."""
     found: dict[str, int] = {}
-    for name, (number, axis, value) in solvable_names(program.function).items():
+    for name, (number, axis, value) in input_names(program.function).items():
         known = {"axis": Expr.const(types[number].get_shape()[axis])}
         known |= {n: Expr.const(v) for n, v in found.items()}
         size = value.substitute(known).value
