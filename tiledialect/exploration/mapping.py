@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -17,7 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
-from tiledialect.dialects.lift.types import leading, sizes_of
+from tiledialect.dialects.lift.types import as_array, leading, sizes_of
 from tiledialect.errors import TileError
 from tiledialect.exploration.settings import MappingSettings
 from tiledialect.ir.ancestors import ancestors
@@ -53,8 +54,8 @@ NONE, LOCAL, PRIVATE = "none", "local", "private"
 COPIES = (NONE, LOCAL, PRIVATE)
 NO, YES = "no", "yes"
 
-UNROLLED = 32
-"""Most steps of loops that are unrolled."""
+UNROLLED = 64
+"""Most steps of loops that are unrolled, with those of the loops inside."""
 WIDTHS = (2, 4, 8, 16)
 
 
@@ -386,20 +387,31 @@ def _map_ends(rewriting: Rewriting) -> None:
         raise NotApplicable("nothing is padded")
     rows = [op for op in live if isinstance(op, maps.MapSeqOp | maps.MapGlbOp | maps.MapLclOp)]
     for op in rows:
-        size = leading(op.input.type).value
+        size = leading(as_array(op.input, op.pattern())).value
         inside = _has_inside(op, (maps.MapBase,)) or _level(op) is None
         if not inside and size is not None and size > 2 * most:
             RULES["map_ends"](n=most).run(rewriting, op.results[0])
 
 
+LOOPS = (maps.MapSeqOp, reductions.ReduceSeqOp)
+UNROLLED_LOOPS = (maps.MapSeqUnrollOp, reductions.ReduceSeqUnrollOp)
+
+
 def _short_loops(function: func.FuncOp) -> Iterator[Operation]:
-    """Loops of a small and known number of steps."""
+    """Loops of a small and known number of steps, with those of the loops inside."""
     live = reachable(function)
     for op in function.walk():
-        if op in live and type(op) in (maps.MapSeqOp, reductions.ReduceSeqOp):
-            size = leading(op.operands[-1].type).value
-            if size is not None and size <= UNROLLED:
-                yield op
+        if op in live and type(op) in LOOPS and _steps(op) <= UNROLLED:
+            yield op
+
+
+def _steps(op: Operation) -> float:
+    """Copies of the innermost function if a loop and those inside of it are unrolled."""
+    inner = max((_steps(x) for region in op.regions for x in region.block.ops), default=1.0)
+    if not isinstance(op, (*LOOPS, *UNROLLED_LOOPS)):
+        return inner
+    size = leading(as_array(op.operands[-1], op.pattern())).value
+    return inf if size is None else size * inner
 
 
 def _unroll(rewriting: Rewriting) -> None:

@@ -13,12 +13,13 @@ from functools import cached_property
 from math import inf
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
-from tiledialect.dialects.lift import maps
+from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.memory import ToLocalOp, ToPrivateOp
-from tiledialect.dialects.lift.types import all_sizes, is_array_type, leading, sizes_of
+from tiledialect.dialects.lift.sharing import PARALLEL
+from tiledialect.dialects.lift.types import all_sizes, as_array, leading, sizes_of
 from tiledialect.errors import TileError
 from tiledialect.exploration.settings import ParameterSettings
 from tiledialect.index.size import Size
@@ -206,10 +207,10 @@ def _bounds(
     local = settings.max_local_memory
     if device is not None:
         local = min(local, device.local_mem_size)
-    yield from _memory(live, ToLocalOp, local, (maps.MapWrgOp,))
-    yield from _memory(
-        live, ToPrivateOp, settings.max_private_memory, (maps.MapGlbOp, maps.MapLclOp)
-    )
+    yield from _memory(live, (ToLocalOp,), local)
+    # The accumulator of a reduction of arrays is private, too.
+    private = (ToPrivateOp, reductions.ReduceBase)
+    yield from _memory(live, private, settings.max_private_memory)
 
 
 def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> Size | None:
@@ -217,7 +218,7 @@ def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> Size | Non
     extents: dict[int, Size] = {}
     for op in reversed(live):
         if isinstance(op, kind):
-            extents.setdefault(op.dim.data, leading(op.input.type))
+            extents.setdefault(op.dim.data, leading(as_array(op.input, op.pattern())))
     if not extents:
         return None
     total = Size.of(1)
@@ -227,13 +228,13 @@ def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> Size | Non
 
 
 def _memory(
-    live: list[Operation], kind: type[Operation], most: int, around: tuple[type[Operation], ...]
+    live: list[Operation], kinds: tuple[type[Operation], ...], most: int
 ) -> Iterator[Bound]:
-    """Bound of the bytes of a kind of memory."""
+    """Bound of the bytes of a kind of memory, of those who share out a kernel."""
     total = Size.of(0)
     for op in live:
-        t = op.results[0].type if isinstance(op, kind) else None
-        if t is not None and is_array_type(t) and any(isinstance(a, around) for a in ancestors(op)):
+        t = op.results[0].type if isinstance(op, kinds) else None
+        if isinstance(t, TensorType) and any(isinstance(a, PARALLEL) for a in ancestors(op)):
             count = Size.of(ELEMENT)
             for size in sizes_of(t):
                 count *= size

@@ -84,7 +84,7 @@ class LiftPart:
         found = algorithmic(self.start, self.settings.algorithmic, width=width)
         return {canonical_hash(d.function): d for d in found}
 
-    @cached_property
+    @property
     def weight(self) -> float:
         """Seconds of the default by the cost model."""
         return self._default[1].estimate

@@ -159,7 +159,7 @@ def _check(value: Any, default: Any, what: str) -> None:
     number = isinstance(default, int | float) and not isinstance(default, bool)
     wanted = (int, float) if isinstance(default, float) else type(default)
     if not isinstance(value, wanted) or (number and (isinstance(value, bool) or value < 0)):
-        names = {bool: "true or false", str: "a text"}
+        names: dict[type, str] = {bool: "true or false", str: "a text"}
         text = names.get(type(default), "a number, 0 or more")
         raise TileError(f"{what} is {text}, not {value!r}")
 
