@@ -78,7 +78,7 @@ def test_a_checkout_runs_from_its_root():
     assert all(file.startswith(str(ROOT)) for file in files)
 
 
-@pytest.mark.parametrize("tool", ["tile-run", "tile-opt"])
+@pytest.mark.parametrize("tool", ["tile-run", "tile-opt", "tile-explore"])
 def test_version(tool: str):
     command = [str(Path(sys.executable).with_name(tool)), "--version"]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout

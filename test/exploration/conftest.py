@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import pytest
+from explored import PRODUCT, Explored, random_inputs
 
 import tiledialect as td
-from tiledialect.api.exploring import Result
 from tiledialect.exploration.explore import Progress
 from tiledialect.exploration.subject import Subject
-
-PRODUCT = "function mm(A[M, K], B[K, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }"
-
-
-@dataclass
-class Explored:
-    """An exploration of the product, and the states that it reported."""
-
-    function: td.Function
-    inputs: tuple[npt.NDArray[Any], ...]
-    result: Result
-    states: list[Progress]
 
 
 @pytest.fixture(scope="session")
@@ -37,8 +22,7 @@ def fast() -> td.Device:
 
 @pytest.fixture(scope="session")
 def inputs() -> tuple[npt.NDArray[Any], ...]:
-    random = np.random.default_rng(0)
-    return tuple(random.normal(size=s).astype(np.float32) for s in ((4, 6), (6, 8)))
+    return random_inputs()
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +36,7 @@ def subject(product: td.Function, inputs: tuple[Any, ...]) -> Subject:
 
 
 @pytest.fixture(scope="session")
-def explored(product: td.Function, inputs: tuple[Any, ...]) -> Iterator[Explored]:
+def explored(product: td.Function, inputs: tuple[Any, ...]) -> Explored:
     states: list[Progress] = []
     result = td.explore(product, *inputs, trials=3, progress=states.append)
-    yield Explored(product, inputs, result, states)
+    return Explored(product, inputs, result, states)

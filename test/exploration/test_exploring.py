@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from conftest import Explored
+from explored import Explored
 
 import tiledialect as td
 from tiledialect import lift

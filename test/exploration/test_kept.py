@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PRODUCT
+from explored import PRODUCT
 
 import tiledialect as td
 from tiledialect.exploration import kept
