@@ -167,15 +167,17 @@ def outcome_of(subject: Subject, implementation: Implementation, best: float) ->
     except TileError as error:
         return Outcome(failure=Failure.REFUSED, message=error.message)
     say(tries=LAUNCH)
-    with device_turn(subject.device.id):
-        try:
+    try:
+        with device_turn(subject.device.id):
             outputs, profile = executable.profile(subject.arrays, 1)
-            if text := wrong(outputs, subject.expected):
-                return Outcome(failure=Failure.WRONG, message=text)
+        # Large results take longer to compare than to compute: others measure meanwhile.
+        if text := wrong(outputs, subject.expected):
+            return Outcome(failure=Failure.WRONG, message=text)
+        with device_turn(subject.device.id):
             seconds = _fastest(executable, subject.arrays, profile.seconds, SLOW * best)
-            return Outcome(seconds, Failure.SLOW if seconds > SLOW * best else Failure.NONE)
-        except TileError as error:
-            return Outcome(failure=Failure.REFUSED, message=error.message)
+    except TileError as error:
+        return Outcome(failure=Failure.REFUSED, message=error.message)
+    return Outcome(seconds, Failure.SLOW if seconds > SLOW * best else Failure.NONE)
 
 
 def _fastest(executable: Executable, arrays: Sequence[Array], first: float, limit: float) -> float:
