@@ -133,6 +133,9 @@ def _elements(op: Operation, index: SSAValue) -> int | None:
     access and nothing else."""
     if not isinstance(op, LoadOp | StoreOp) or [*op.indices].count(index) != 1:
         return None
+    if not op.access.data:
+        # A tensor without axes has one element, which no index moves.
+        return None
     own = Expr.var(f"d{[*op.indices].index(index)}")
     first, *others = op.access.data
     ((name, _),) = own.terms

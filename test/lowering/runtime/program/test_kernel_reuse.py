@@ -31,12 +31,17 @@ DEVICE = {
 
 
 def plans(
-    text: str, types: list[str], kept: PrintedKernels, *schedules: str, kind: str = "CPU"
+    text: str,
+    types: list[str],
+    kept: PrintedKernels,
+    *schedules: str,
+    kind: str = "CPU",
+    platform: str = "Intel(R) OpenCL",
 ) -> tuple[Plan, Plan]:
     """The plan of a program with kernels that are kept, and the one without."""
     function = td.compile(text)
     given = function._program  # pyright: ignore[reportPrivateUsage]
-    target = spec(kind, DEVICE | {"type": kind.lower()})
+    target = spec(kind, DEVICE | {"type": kind.lower(), "platform": platform})
     module = compile_module(
         given.module, given.name, function.types(types, {}), target, (), "lift-to-nest", schedules
     )
@@ -59,6 +64,18 @@ def kept_after(kept: PrintedKernels, batches: tuple[int, ...], schedule: str) ->
 def test_one_kernel_serves_all_batches_of_which_each_group_has_a_part() -> None:
     schedule = "C: <group.y b : {}, group.x 4*i : 4, serial i : 4, serial k : 32, vector j : 16>"
     assert kept_after(PrintedKernels(), (8, 6, 8, 13, 2), schedule) == [1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("platform", ["NVIDIA CUDA", "Intel(R) OpenCL"])
+def test_numbers_among_the_operands(platform: str) -> None:
+    """A tensor without axes is moved by no batch."""
+    text = """function (X[N, M], C) -> (O) {
+      Y = tanh(X * C) * 2; A[i, j + 1: N + 2, M + 2] = +(Y[i, j]);
+      B[i + 2, j: N + 2, M + 2] = +(Y[i, j]); O = A + B; }"""
+    kept = PrintedKernels()
+    for batch in (17, 48):
+        found, anew = plans(text, [f"{batch}x40xf32", "f32"], kept, kind="GPU", platform=platform)
+        assert found == anew
 
 
 @pytest.mark.parametrize("elements", [2, 3, 4])
