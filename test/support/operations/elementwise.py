@@ -255,9 +255,14 @@ def literal(dtype: str, text: str, wanted: str) -> Case:
 
 
 def composed(
-    name: str, header: str, body: str, function: Callable[..., Any], *inputs: Array
+    name: str,
+    header: str,
+    body: str,
+    function: Callable[..., Any],
+    *inputs: Array,
+    scale: float | None = None,
 ) -> Case:
-    return case(name, f"function ({header}) -> (O) {{ {body} }}", inputs, function)
+    return case(name, f"function ({header}) -> (O) {{ {body} }}", inputs, function, scale=scale)
 
 
 CHAIN = "T0 = A; " + " ".join(f"T{k + 1} = sin(T{k}) + A;" for k in range(19)) + " O = T19;"
@@ -276,8 +281,10 @@ def gelu(a: Array) -> Array:
 
 COMPOSED = [
     composed("clip", "A", "O = min(max(A, -0.5), 0.5);", lambda a: np.clip(a, -0.5, 0.5), reals(4, 5)),
+    # exp(A) and 1 cancel near 0.
     composed(
-        "elu", "A", "O = A < 0 ? 0.7 * (exp(A) - 1) : A;", lambda a: np.where(a < 0, 0.7 * np.expm1(a), a), reals(4, 5)
+        "elu", "A", "O = A < 0 ? 0.7 * (exp(A) - 1) : A;", lambda a: np.where(a < 0, 0.7 * np.expm1(a), a),
+        reals(4, 5), scale=0.7,
     ),
     composed("leaky_relu", "A", "O = A < 0 ? 0.1 * A : A;", lambda a: np.where(a < 0, 0.1 * a, a), reals(4, 5)),
     composed(
