@@ -41,7 +41,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def found(monkeypatch: pytest.MonkeyPatch, *working: td.Device) -> None:
     """Let some devices work, and PoCL's fail."""
-    every = devices._Found(
+    every = devices._ListedDevices(
         dict.fromkeys((*working, POCL), OPENCL), {**dict.fromkeys(working, ""), POCL: REASON}
     )
     monkeypatch.setattr(devices, "_found", lambda: every)
@@ -76,7 +76,7 @@ def test_only_what_may_be_chosen_is_tried(monkeypatch: pytest.MonkeyPatch):
         return {device: REASON if device == POCL else "" for device in given}
 
     monkeypatch.setattr(probe, "reasons", reasons)
-    every = devices._Found(dict.fromkeys((POCL, BEST, worse), OPENCL))
+    every = devices._ListedDevices(dict.fromkeys((POCL, BEST, worse), OPENCL))
     monkeypatch.setattr(devices, "_found", lambda: every)
     assert devices.choose("worse:0") == devices.choose(worse) == worse
     assert tried == [worse]
