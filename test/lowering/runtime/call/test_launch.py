@@ -17,6 +17,7 @@ import pytest
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call import host_arrays, launch
+from tiledialect.lowering.runtime.call.launch import Executable
 from tiledialect.lowering.runtime.device.queue_state import state_of
 from tiledialect.lowering.runtime.device.queues import SURVIVE_FORKS, queue_for
 
@@ -341,3 +342,19 @@ def test_the_simulator_sees_every_buffer_anew(
     """Whatever was in its place before, and of whatever size that was."""
     monkeypatch.setenv("OCLGRIND_LOG", str(tmp_path / "log"))
     assert run_python(SIMULATED, place).strip() == ""
+
+
+@pytest.mark.parametrize("text", ["B = A * 2;", "B = A > 1;", "B[i: N] = +(A[j]), i - j < N;"])
+def test_what_no_kernel_writes_is_not_right_by_an_earlier_call(device: td.Device, text: str):
+    f = td.compile(f"function f(A[N]) -> (B) {{ {text} }}", device=device)
+    a = np.arange(6, dtype=np.float32)
+    run = f._specialize(f.types((a,), {}), device).executable(  # pyright: ignore[reportPrivateUsage]
+        state_of(queue_for(device, profiling=True)), on_host=True
+    )
+    expected = f.reference(a)
+    for _ in range(2):
+        ((found,), _) = run.profile([a], on_spoilt=True)
+        assert np.array_equal(found, expected)
+    run.steps = []
+    (found,), _ = run._guarded(Executable._on_spoilt, [a])  # pyright: ignore[reportPrivateUsage]
+    assert {*found.tobytes()} == {0xFF}
