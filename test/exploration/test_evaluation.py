@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from math import inf
+from pathlib import Path
 from threading import Timer
 
 import numpy as np
 import pytest
 
+from tiledialect.errors import TileError
 from tiledialect.exploration import evaluation
 from tiledialect.exploration.evaluation import Evaluator, Failure
 from tiledialect.exploration.implementation import Implementation
@@ -64,11 +68,52 @@ def test_a_process_that_hangs_is_ended(evaluator: Evaluator, monkeypatch: pytest
     assert process.poll() is not None
 
 
+def test_waiting_for_the_device_is_no_hanging(
+    evaluator: Evaluator, subject: Subject, monkeypatch: pytest.MonkeyPatch
+):
+    evaluator.evaluate(GOOD)
+    monkeypatch.setattr(evaluation, "LIMIT", 3.0)
+    with ExitStack() as turn:
+        turn.enter_context(evaluation.device_turn(subject.device.id))
+        Timer(4.0, turn.close).start()
+        assert evaluator.evaluate(GOOD, best=1.0).is_good
+
+
+class Locks:
+    """Locks of a folder that has none, as some of networks."""
+
+    LOCK_EX = LOCK_NB = 0
+
+    @staticmethod
+    def flock(*_: object) -> None:
+        raise OSError("no locks available")
+
+
+@pytest.mark.parametrize("locks", [None, Locks])
+def test_turns_without_locks(locks: type[Locks] | None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "fcntl", locks)
+    with evaluation.device_turn("none:0"):
+        pass
+
+
+def test_a_full_disk_is_an_error(subject: Subject, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    def full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(evaluation.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(evaluation.os, "fdopen", full)
+    with pytest.raises(TileError, match="cannot be kept in a file: no space left on device"):
+        Evaluator(subject)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_wrong_results_cannot_win(subject: Subject):
     changed = [np.where(np.arange(8) == 5, a + 1, a) for a in subject.expected]
     evaluator = Evaluator(replace(subject, expected=changed))
     try:
         outcome = evaluator.evaluate(GOOD)
+        # Others have inputs that it has not touched.
+        assert evaluator._child is None
     finally:
         evaluator.close()
     assert outcome.failure == Failure.WRONG and outcome.seconds == inf

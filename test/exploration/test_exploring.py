@@ -18,6 +18,8 @@ from explored import Explored
 import tiledialect as td
 from tiledialect import lift
 from tiledialect.api.exploring import _seconds, progress_line
+from tiledialect.exploration.kept import kept_for
+from tiledialect.exploration.search import Search
 
 
 def test_a_result_says_what_was_found(explored: Explored):
@@ -145,6 +147,29 @@ def test_wrong_arguments(
 ):
     with pytest.raises(td.TileError, match=message):
         td.explore(product, *inputs, **options)
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(td.TileError, match="`function` must be a function that `compile` gave"):
+        td.explore("mm.tile")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_an_interrupt_keeps_what_was_found(
+    interrupts: int, explored: Explored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """After a second one the last measurements are missing, and nothing is kept on disk."""
+    monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if interrupts == 2:
+        monkeypatch.setattr(Search, "confirm", interrupt)
+    result = td.explore(explored.function, *explored.inputs, trials=9, progress=interrupt)
+    assert len(result.trials) == 1 and result.seconds <= result.default_seconds < inf
+    kept = kept_for(result.data.program, explored.function.device)
+    assert len(kept) == (interrupts == 1)
 
 
 def test_simulators_are_refused(product: td.Function, inputs: tuple[Any, ...]):

@@ -87,6 +87,8 @@ def test_files_hold_implementations(subject: Subject, folder: Path, fast: td.Dev
 
 
 def test_wrong_files_are_refused(subject: Subject, folder: Path, fast: td.Device):
+    with pytest.raises(td.TileError, match="`explored` must be a file, got 5"):
+        td.compile(PRODUCT, device=fast, explored=5)  # pyright: ignore[reportArgumentType]
     with pytest.raises(td.TileError, match=r"there is no file .*none\.explored"):
         td.compile(PRODUCT, device=fast, explored=folder / "none.explored")
     file = folder / "mm.explored"
@@ -123,7 +125,7 @@ def test_searches_begin_with_schedules_of_other_shapes(product: td.Function, sub
     f = product.with_schedules({})
     types = "6x6xf32", "6x8xf32"
     near = f.subject([subject.arrays[1][:, :6], subject.arrays[1]], {})
-    (part,) = kernel_parts(near.program, near)
+    (part,) = kernel_parts(near)
     first, second, *_ = (made(part.candidate, d)[1].text for d in part.seeds())
     assert first == f.schedules(*types)["C"]
     assert second == OWN.replace("i : 4", "i : 6")

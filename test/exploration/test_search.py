@@ -10,9 +10,10 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
+import optuna
 import pytest
 
-from tiledialect.errors import TileError
+from tiledialect.errors import TileError, TileWarning
 from tiledialect.exploration.evaluation import Failure, Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.parts import Candidate
@@ -181,6 +182,90 @@ def test_the_fastest_is_confirmed():
     found.confirm()
     assert found.default_seconds == outcome("1 1 1").seconds
     assert fake.evaluated[before:].count("1 1 1") == 3
+
+
+def test_the_best_of_earlier_sessions_is_compared_again(tmp_path: Path):
+    """It fails now: the search goes on from the default, and keeps nothing of it."""
+    where, parts = tmp_path / "trials.log", (Tiles("A"), Tiles("B"))
+    first, _ = search(40, storage=where, parts=parts)
+    best = [study.part.name for study in first.studies], first._chosen.values()
+    assert best[0] == ["A", "B"] and {*best[1]} != {"1 1 1"}
+    bad = Outcome(failure=Failure.WRONG, message="off by 3")
+    found, _ = search(1, storage=where, parts=parts, failures=dict.fromkeys(best[1], bad))
+    assert not {*found._chosen.values()} & {*best[1]}
+    texts = {text.partition(": ")[2] for text in found.implementation.schedules}
+    assert not texts & {*best[1]} and found.best < inf
+
+
+def test_what_fails_in_the_end_is_not_taken():
+    """Once is enough: a kernel with a race may be right at other times."""
+    found, fake = search(150)
+    assert found.implementation == Implementation(("C: 8 16 4",))
+    bad = Outcome(failure=Failure.WRONG, message="off by 3")
+    times = iter([False, True])
+    submit = fake.submit
+
+    def once(implementation: Implementation, best: float) -> Future[Outcome]:
+        future = submit(implementation, best)
+        if implementation.schedules == ("C: 8 16 4",) and not next(times, False):
+            future = Future[Outcome]()
+            future.set_result(bad)
+        return future
+
+    found.workers = Workers(once, 1)
+    found.confirm()
+    assert found.implementation != Implementation(("C: 8 16 4",)) and found.best > 1
+
+
+def test_workers_that_are_lost_are_no_traceback():
+    def lost(implementation: Implementation, best: float) -> Future[Outcome]:
+        future = Future[Outcome]()
+        future.set_exception(RuntimeError("gone"))
+        return future
+
+    found, _ = search(20)
+    before = found.best, found.default_seconds, found.implementation
+    found.workers = Workers(lost, 1)
+    found.confirm()
+    assert (found.best, found.default_seconds, found.implementation) == before
+    with pytest.raises(TileError, match="cannot be explored: its worker was lost: gone"):
+        [*found.run(Limits(3))]
+
+
+@dataclass
+class Words(Tiles):
+    """Tiles with a decision between words, as between programs that settings give."""
+
+    words: tuple[str, ...] = ("a", "b")
+
+    def candidate(self, chooser: Chooser) -> Candidate:
+        chooser.choose("word", self.words, self.words)
+        return super().candidate(chooser)
+
+
+def test_a_storage_has_trials_of_a_space_with_other_words(tmp_path: Path):
+    where = tmp_path / "trials.log"
+    search(30, storage=where, sampler="tpe", parts=(Words(),))
+    found, _ = search(30, storage=where, sampler="tpe", parts=(Words(words=("b", "c", "d")),))
+    assert len(found.trials) > 20
+
+
+def test_a_storage_that_fails_costs_no_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    backend = optuna.storages.journal.JournalFileBackend
+    kept = storage_of(tmp_path / "trials.log")
+    study = Study("key", Tiles(), kept, 0, "random")
+    monkeypatch.setattr(backend, "append_logs", full)
+    asking = study.ask("seed", {"m": 1, "n": 1, "k": 1})
+    assert asking is not None
+    with pytest.warns(TileWarning, match="keeps no more trials: no space left on device"):
+        assert study.tell(asking, Outcome(1.0)).seconds == 1.0
+    asking = study.ask("seed", {"m": 2, "n": 1, "k": 1})
+    assert asking is not None and study.tell(asking, Outcome(1.0)).seconds == 1.0
+    with pytest.raises(TileError, match="the storage cannot be used: no space left on device"):
+        Study("other", Tiles(), kept, 0, "random")
 
 
 def test_unknown_samplers_are_refused():

@@ -18,9 +18,12 @@ def test_two_workers_search_together(product: td.Function, inputs: tuple[Any, ..
     assert result.seconds <= result.default_seconds
 
 
-def test_a_cluster_without_the_device_is_refused(product: td.Function, inputs: tuple[Any, ...]):
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_cluster_without_the_device_is_refused(
+    count: int, product: td.Function, inputs: tuple[Any, ...]
+):
     with (
-        LocalCluster(1, processes=False, dashboard_address=":0") as cluster,
+        LocalCluster(count, processes=False, dashboard_address=":0") as cluster,
         pytest.raises(td.TileError, match=r"start one with dask worker .* --resources 'device "),
     ):
         td.explore(product, *inputs, workers=cluster.scheduler_address)

@@ -200,7 +200,9 @@ class CompiledFunction:
         from tiledialect.ir.signature import parse_type
 
         found = {f.types for f in kept.of_program(self._choices.found, self._program, self.device)}
-        return tuple(map(parse_type, found.pop().split(","))) if len(found) == 1 else ()
+        if len(found) != 1:
+            return ()
+        return tuple(parse_type(text) for text in found.pop().split(",") if text)
 
     def _found_for(self, types: Types, device: Device) -> Implementation | None:
         """The implementation that was found for some inputs, if there is one."""

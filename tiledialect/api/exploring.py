@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -158,6 +159,8 @@ def explore(
     from tiledialect.exploration.explore import Options, explored
     from tiledialect.exploration.settings import Settings
 
+    if not isinstance(function, Function):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"`function` must be a function that `compile` gave, got {function!r}")
     given = settings if isinstance(settings, Settings) else Settings.read_or_default(settings)
     search = given.search
     options = Options(
@@ -200,21 +203,21 @@ def _seconds(value: float | str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-class _progress_bar:  # noqa: N801
+@contextmanager
+def _progress_bar() -> Generator[Callable[[Progress], None]]:
     """A line on a terminal with the best time so far."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda progress: None
+        return
 
-    def __enter__(self) -> Callable[[Progress], None]:
-        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
-        return self._show if self._is_shown else lambda progress: None
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_shown:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
-
-    def _show(self, progress: Progress) -> None:
-        sys.stderr.write(f"\r\033[K{progress_line(progress)}")
+    def show(text: str) -> None:
+        sys.stderr.write(f"\r\033[K{text}")
         sys.stderr.flush()
+
+    try:
+        yield lambda progress: show(progress_line(progress))
+    finally:
+        show("")
 
 
 def progress_line(progress: Progress) -> str:

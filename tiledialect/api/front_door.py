@@ -59,6 +59,8 @@ def compile(
 
     if name is not None and not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"`name` must be a text, got {name!r}")
+    if explored is not None and not isinstance(explored, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"`explored` must be a file, got {explored!r}")
     with sourced():
         loaded = load(source, name, constants)
     with loaded.error_context():

@@ -30,7 +30,7 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
         f"module = parse_mlir(r'''\n{print_module(program.module)}''', 'program.mlir')",
         *_steps(program, trial),
         *_function(program, device, trial),
-        f"types = {found.types!r}.split(',')",
+        f"types = [*filter(None, {found.types!r}.split(','))]",
         "inputs = [random_array(text, seed) for seed, text in enumerate(types)]",
         "actual, expected = f(*inputs), f.reference(*inputs)",
         "pairs = [(actual, expected)] if len(f.outputs) == 1 else zip(actual, expected)",

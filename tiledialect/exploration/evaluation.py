@@ -13,11 +13,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +48,11 @@ RUNS, MEASURED = 20, 0.3
 processes can only slow a run down."""
 FEW = 2
 """Runs after the first one, which may be slower, that show that a candidate is slow."""
-BUILD, LAUNCH = "the build", "a launch"
+TICK = 1e-9
+"""Least seconds of a call: clocks of devices count nanoseconds, and some calls have no kernel."""
+POLL, SIGN = 0.005, 0.5
+"""Seconds between looks whether a device is free, and between signs that a process waits for it."""
+BUILD, TURN, LAUNCH = "the build", "the wait for the device", "a launch"
 COMMAND = "from tiledialect.exploration.evaluation import main; main()"
 
 
@@ -89,10 +93,7 @@ class Evaluator:
 
     def __init__(self, subject: Subject | bytes):
         data = subject if isinstance(subject, bytes) else subject.to_bytes()
-        handle, name = tempfile.mkstemp(prefix="tiledialect-", suffix=".subject")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        self._path = Path(name)
+        self._path = _written(data)
         self._stack = ExitStack()
         self._child: Child | None = None
 
@@ -107,7 +108,11 @@ class Evaluator:
             self._stop()
             hung = "does not finish" in report.reason
             return Outcome(failure=Failure.HUNG if hung else Failure.ENDED, message=report.reason)
-        return from_json(Outcome, json.dumps(_numbers(report)))
+        outcome = from_json(Outcome, json.dumps(_numbers(report)))
+        if outcome.failure == Failure.WRONG:
+            # It may have written to the inputs, too.
+            self._stop()
+        return outcome
 
     def close(self) -> None:
         """End the process."""
@@ -126,6 +131,21 @@ class Evaluator:
     def _stop(self) -> None:
         self._stack.close()
         self._child = None
+
+
+def _written(data: bytes) -> Path:
+    """A temporary file with a subject; a TileError if it cannot be written."""
+    path: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(prefix="tiledialect-", suffix=".subject")
+        path = Path(name)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        if path is not None:
+            path.unlink(missing_ok=True)
+        raise TileError(f"the inputs of the search cannot be kept in a file: {error}") from None
+    return path
 
 
 def _numbers(report: Report) -> dict[str, Any]:
@@ -166,10 +186,9 @@ def outcome_of(subject: Subject, implementation: Implementation, best: float) ->
         executable = specialization.executable(state, on_host=True)
     except TileError as error:
         return Outcome(failure=Failure.REFUSED, message=error.message)
-    say(tries=LAUNCH)
     try:
         with device_turn(subject.device.id):
-            outputs, profile = executable.profile(subject.arrays, 1)
+            outputs, profile = executable.profile(subject.arrays, on_spoilt=True)
         # Large results take longer to compare than to compute: others measure meanwhile.
         if text := wrong(outputs, subject.expected):
             return Outcome(failure=Failure.WRONG, message=text)
@@ -177,6 +196,7 @@ def outcome_of(subject: Subject, implementation: Implementation, best: float) ->
             seconds = _fastest(executable, subject.arrays, profile.seconds, SLOW * best)
     except TileError as error:
         return Outcome(failure=Failure.REFUSED, message=error.message)
+    seconds = max(seconds, TICK)
     return Outcome(seconds, Failure.SLOW if seconds > SLOW * best else Failure.NONE)
 
 
@@ -187,7 +207,7 @@ def _fastest(executable: Executable, arrays: Sequence[Array], first: float, limi
     for number in range(RUNS):
         if time.monotonic() > end or (number >= FEW and best > limit):
             break
-        _, profile = executable.profile(arrays, 1)
+        _, profile = executable.profile(arrays)
         best = min(best, profile.seconds)
     return best
 
@@ -202,17 +222,31 @@ def wrong(outputs: Sequence[Array], expected: Sequence[Array]) -> str:
 
 @contextmanager
 def device_turn(name: str) -> Generator[None]:
-    """Wait until no other process of the machine measures something on a device."""
-    folder = disk.folder() / "explored"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / f"{name.replace(':', '-')}.lock").open("w")
-    except OSError:
-        # Where no file can be made, times are less exact.
+    """Wait until no other process of the machine measures something on a device, and name the
+    launch as the next trial."""
+    with ExitStack() as stack:
+        # Where no file can be locked, times are less exact.
+        with suppress(ImportError, OSError):
+            _lock(stack.enter_context(_lock_file(name)))
+        say(tries=LAUNCH)
         yield
-        return
+
+
+def _lock_file(device: str) -> IO[str]:
+    folder = disk.folder() / "explored"
+    folder.mkdir(parents=True, exist_ok=True)
+    return (folder / f"{device.replace(':', '-')}.lock").open("w")
+
+
+def _lock(file: IO[str]) -> None:
+    """Wait for the lock of a file, with signs of life: time limits are for builds and launches."""
     import fcntl
 
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    said = -inf
+    while True:
+        with suppress(BlockingIOError):
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if time.monotonic() > said + SIGN:
+            said = time.monotonic()
+            say(tries=TURN)
+        time.sleep(POLL)

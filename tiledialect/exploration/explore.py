@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -77,7 +78,8 @@ class Explored:
 def explored(subject: Subject, options: Options, report: Callable[[Progress], None]) -> Explored:
     """Search implementations of a program, and keep the fastest on disk.
 
-    An interrupt ends the search early, and keeps what was found.
+    An interrupt ends the search early, and keeps what was found; a second one skips the last
+    measurements, without which nothing is kept on disk.
     """
     parts, assemble = _parts(subject, options.settings)
     if not parts:
@@ -93,15 +95,19 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
             for trial in search.run(Limits(options.trials, options.seconds)):
                 default = search.default_seconds
                 report(Progress(trial, len(search.trials), search.best, default, least))
-            search.confirm()
         except KeyboardInterrupt:
             if search.best == inf:
                 raise
+        is_confirmed = False
+        with suppress(KeyboardInterrupt):
+            search.confirm()
+            is_confirmed = True
     found = kept.Found(
         *(kept.digest(subject.program), kept.described(subject.device), subject.shapes),
         *(search.implementation, search.best, search.default_seconds),
     )
-    kept.keep(found)
+    if is_confirmed:
+        kept.keep(found)
     trials = tuple(trial for study in studies for trial in study.trials())
     return Explored(subject.program, found, trials, least, _estimate(search.implementation, trials))
 
@@ -113,7 +119,7 @@ def _parts(
     if not subject.program.is_scheduled and not subject.program.is_lowered:
         part = LiftPart.of(subject, settings)
         return [part], lambda chosen: Implementation(steps=chosen.get(part.name, ""))
-    parts: list[Any] = kernel_parts(subject.program, subject)
+    parts: list[Any] = kernel_parts(subject)
     return parts, lambda chosen: Implementation(tuple(f"{k}: {v}" for k, v in chosen.items()))
 
 

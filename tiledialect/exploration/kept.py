@@ -19,8 +19,6 @@ from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.program.program import Program
 from tiledialect.records import WRONG, from_json, to_json
 
-SUFFIX = ".explored"
-
 
 @dataclass(frozen=True)
 class Found:
@@ -77,7 +75,7 @@ def keep(found: Found) -> None:
 
 
 def kept_for(program: Program, device: Device) -> tuple[Found, ...]:
-    """Everything that is kept for a program on a device."""
+    """Implementations that are kept for a program on a device."""
     return _on_disk(_path(digest(program), described(device)))
 
 

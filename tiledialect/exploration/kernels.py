@@ -22,7 +22,6 @@ from tiledialect.exploration.kept import kept_for
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.subject import Subject
 from tiledialect.lowering.runtime.program.compiling import lowered
-from tiledialect.lowering.runtime.program.program import Program
 from tiledialect.passes.schedule.tile_loop_tiling import SINGLE_FAMILIES, weighed_candidates
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.loops import Schedule
@@ -65,7 +64,7 @@ class KernelPart:
 
     @property
     def weight(self) -> float:
-        """Seconds of the default beyond the device's lower bound."""
+        """Seconds of the default by the cost model."""
         return self._weighed[0].estimate.seconds
 
     @property
@@ -144,14 +143,15 @@ def _simple(schedule: Schedule) -> object:
     return levels, stages, schedule.one_pass
 
 
-def kernel_parts(program: Program, subject: Subject) -> list[KernelPart]:
+def kernel_parts(subject: Subject) -> list[KernelPart]:
     """The kernels of a program whose schedules are open."""
+    program = subject.program
     module = lowered(program, subject.types, subject.device, "tile-join-axes")
     target = device_of(module)
     if target is None:
         return []
     given = {name for text in program.schedules for name in read_schedules(text)}
-    earlier = kept_schedules(program, subject)
+    earlier = kept_schedules(subject)
     return [
         KernelPart(name, kernel, target, earlier.get(name, ()))
         for name, kernel in named_kernels(module).items()
@@ -159,11 +159,11 @@ def kernel_parts(program: Program, subject: Subject) -> list[KernelPart]:
     ]
 
 
-def kept_schedules(program: Program, subject: Subject) -> dict[str, list[str]]:
-    """Schedules that were kept for a program on a device, by the names of kernels: for inputs of
+def kept_schedules(subject: Subject) -> dict[str, list[str]]:
+    """Schedules that were kept for a program on its device, by the names of kernels: for inputs of
     the same shapes first."""
     found: dict[str, list[str]] = {}
-    kept = kept_for(program, subject.device)
+    kept = kept_for(subject.program, subject.device)
     for own in sorted(kept, key=lambda f: f.types != subject.shapes):
         for text in own.implementation.schedules:
             for name, schedule in read_schedules(text).items():

@@ -78,20 +78,24 @@ class Search:
     def confirm(self) -> None:
         """Measure the default and the fastest implementations in turns, and keep the fastest.
 
-        A single measurement may be lucky, or unlucky.
+        A single measurement may be lucky, or unlucky. One that fails once is not taken.
         """
         # The best of each part may have been found beside others.
         together = self.assemble(self._chosen)
         contenders = [self.default, together, *(i for _, i in self._fastest[:CONTENDERS])]
-        contenders = [*dict.fromkeys(contenders)]
         least = dict.fromkeys(contenders, inf)
         for _ in range(ROUNDS):
-            for implementation in contenders:
-                outcome = self.workers.submit(implementation, inf).result()
+            for implementation in [*least]:
+                outcome = self._evaluated(implementation)
                 if outcome.is_good:
                     least[implementation] = min(least[implementation], outcome.seconds)
+                elif implementation != self.default:
+                    del least[implementation]
+        if least[self.default] == inf:
+            # The workers are lost: what they measured before counts.
+            return
         self.default_seconds = least[self.default]
-        self.implementation = min(contenders, key=least.__getitem__)
+        self.implementation = min(least, key=least.__getitem__)
         self.best = least[self.implementation]
 
     def _first(self) -> list[Trial]:
@@ -105,7 +109,7 @@ class Search:
                 asked[number] = asking
             self._chosen[study.part.name] = proposals.first
         self.default = self.implementation = self.assemble(self._chosen)
-        outcome = self.workers.submit(self.default, inf).result()
+        outcome = self._evaluated(self.default)
         if not outcome.is_good:
             raise TileError(f"the program as it is cannot be explored: {outcome.message}")
         self.best = self.default_seconds = outcome.seconds
@@ -115,14 +119,18 @@ class Search:
         return ends
 
     def _resume(self) -> None:
-        """Go on from the best of earlier sessions."""
-        for proposals in self._proposals:
-            for trial in proposals.best[:1]:
-                self._chosen[trial.part] = trial.text
-        self.implementation = self.assemble(self._chosen)
-        if self.implementation != self.default:
-            outcome = self.workers.submit(self.implementation, inf).result()
-            self._take(outcome, self.implementation)
+        """Go on from the best of earlier sessions, if it is the fastest now, too."""
+        best = [trial for proposals in self._proposals for trial in proposals.best[:1]]
+        chosen = self._chosen | {trial.part: trial.text for trial in best}
+        implementation = self.assemble(chosen)
+        if implementation == self.default:
+            return
+        if self._take(self._evaluated(implementation), implementation):
+            self._chosen = chosen
+
+    def _evaluated(self, implementation: Implementation) -> Outcome:
+        """Outcome of an implementation, however long it takes."""
+        return _outcome(self.workers.submit(implementation, inf))
 
     def _take(self, outcome: Outcome, implementation: Implementation) -> bool:
         """Keep an implementation if it is the fastest so far."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 from tiledialect.errors import TileError
 from tiledialect.exploration.evaluation import Failure, Outcome
 from tiledialect.exploration.parts import Candidate, Part
-from tiledialect.schedule.search.decisions import DeadEndError, Decisions, Option, made, nearest
+from tiledialect.passes.diagnostics.reporting import warn
+from tiledialect.schedule.search.decisions import (
+    DeadEndError,
+    Decisions,
+    Fixed,
+    Option,
+    nearest,
+)
 
 if TYPE_CHECKING:
     import optuna
@@ -54,6 +62,30 @@ def storage_of(where: str | Path | None) -> Any:
         raise TileError(f"the storage {text} cannot be opened: {error}") from None
 
 
+def parameter(name: str, options: Sequence[Option], domain: Sequence[str]) -> str:
+    """Name of a decision for samplers, which take equal names for equal words: in a storage there
+    may be trials of a space with others, as by other settings."""
+    if isinstance(options[0], int):
+        return name
+    digest = hashlib.sha256("\n".join(map(str, domain or options)).encode())
+    return f"{name} {digest.hexdigest()[:8]}"
+
+
+class Named(Fixed):
+    """Chooser of given decisions, with their names for samplers."""
+
+    def __init__(self, given: Decisions):
+        super().__init__(given)
+        self.named: dict[str, Option] = {}
+        """Decisions so far by these names."""
+
+    def choose(self, name: str, options: Sequence[Option], domain: Sequence[str] = ()) -> Option:
+        """A given option, or the nearest."""
+        found = super().choose(name, options, domain)
+        self.named[parameter(name, options, domain)] = found
+        return found
+
+
 class Asked:
     """Chooser by a trial of Optuna, whose sampler decides."""
 
@@ -65,13 +97,14 @@ class Asked:
         """The sampler's option, or the nearest that there is."""
         if not options:
             raise DeadEndError(name)
+        own = parameter(name, options, domain)
         if isinstance(options[0], int):
             numbers = [n for n in options if isinstance(n, int)]
             low, high = numbers[0], numbers[-1]
-            wanted = low if low == high else self._trial.suggest_int(name, low, high, log=low >= 1)
+            wanted = low if low == high else self._trial.suggest_int(own, low, high, log=low >= 1)
         else:
             words = [str(word) for word in (domain or options)]
-            wanted = words[0] if len(words) == 1 else self._trial.suggest_categorical(name, words)
+            wanted = words[0] if len(words) == 1 else self._trial.suggest_categorical(own, words)
         self.made[name] = nearest(wanted, options, domain)
         return self.made[name]
 
@@ -124,7 +157,12 @@ class Study:
         self._kept = None
         if storage is not None:
             name = f"{key}/{part.name}"
-            self._kept = optuna.create_study(study_name=name, storage=storage, load_if_exists=True)
+            try:
+                self._kept = optuna.create_study(
+                    study_name=name, storage=storage, load_if_exists=True
+                )
+            except Exception as error:
+                raise TileError(f"the storage cannot be used: {error}") from None
         self._count = 0
         """Trials of the storage that were read."""
         self._looked = -inf
@@ -141,7 +179,11 @@ class Study:
         if self._kept is None or monotonic() < self._looked + OFTEN:
             return []
         self._looked = monotonic()
-        there = self._kept.get_trials(deepcopy=False)[self._count :]
+        try:
+            there = self._kept.get_trials(deepcopy=False)[self._count :]
+        except Exception as error:
+            self._lose(error)
+            return []
         self._count += len(there)
         found: list[Trial] = []
         for trial in there:
@@ -168,13 +210,14 @@ class Study:
     def ask(self, source: str, decisions: Decisions | None = None) -> Asking | None:
         """A candidate by given decisions, or by the sampler's; None if they make none that is
         new."""
-        if decisions is not None and not self._is_new(decisions):
+        named = None if decisions is None else self._new(decisions)
+        if decisions is not None and named is None:
             return None
         with warnings.catch_warnings():
             # Given decisions may be outside the sampler's range.
             warnings.simplefilter("ignore")
-            if decisions is not None:
-                self._study.enqueue_trial(dict(decisions))
+            if named is not None:
+                self._study.enqueue_trial(dict(named))
             trial = self._study.ask()
             chooser = Asked(trial)
             try:
@@ -189,12 +232,14 @@ class Study:
         self.seen[candidate.text] = inf
         return Asking(trial, candidate, source, chooser.made)
 
-    def _is_new(self, decisions: Decisions) -> bool:
+    def _new(self, decisions: Decisions) -> Decisions | None:
+        """Decisions by their names for the sampler; None if they make no new candidate."""
+        chooser = Named(decisions)
         try:
-            _, candidate = made(self.part.candidate, decisions)
+            candidate = self.part.candidate(chooser)
         except DeadEndError:
-            return False
-        return candidate.text not in self.seen
+            return None
+        return None if candidate.text in self.seen else chooser.named
 
     def drop(self, asking: Asking) -> None:
         """Leave out a candidate that is not worth a trial."""
@@ -219,11 +264,23 @@ class Study:
             self._study.tell(trial, outcome.seconds)
         else:
             self._study.tell(trial, state=self._states.FAIL)
-        if self._kept is not None:
-            self._kept.add_trial(self._study.get_trials(deepcopy=False)[trial.number])
+        self._keep(self._study.get_trials(deepcopy=False)[trial.number])
         seconds = outcome.seconds if good else inf
         self.seen[candidate.text] = seconds
         return Trial(
             *(self.part.name, trial.number, candidate.text, candidate.estimate, seconds),
             *(outcome.failure, outcome.message, asking.source, asking.decisions),
         )
+
+    def _keep(self, trial: Any) -> None:
+        """Add a trial to the storage."""
+        if self._kept is not None:
+            try:
+                self._kept.add_trial(trial)
+            except Exception as error:
+                self._lose(error)
+
+    def _lose(self, error: Exception) -> None:
+        """Go on without the storage: what was found counts more."""
+        self._kept = None
+        warn([f"the storage of the search fails, and keeps no more trials: {error}"])

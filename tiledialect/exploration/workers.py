@@ -88,6 +88,7 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
     except (OSError, TimeoutError, ValueError) as error:
         raise TileError(f"there is no scheduler at {wanted}: {error}") from None
     try:
+        count = _able(client, resource(subject.device.id))
         data = subject.to_bytes()
         name = hashlib.sha256(data).hexdigest()
         sent = client.scatter(data, broadcast=True)
@@ -97,7 +98,7 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
             text = to_json(implementation)
             return executor.submit(evaluate_on_worker, name, sent, text, best)
 
-        yield Workers(submit, _able(client, resource(subject.device.id)))
+        yield Workers(submit, count)
     finally:
         client.close()
         if local is not None:
