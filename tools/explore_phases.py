@@ -14,7 +14,7 @@ from tiledialect.exploration.algorithmic import algorithmic
 from tiledialect.exploration.mapping import mapping
 from tiledialect.exploration.parameters import parameters
 from tiledialect.exploration.patterns import input_sizes
-from tiledialect.exploration.settings import Settings
+from tiledialect.exploration.settings import Settings, native_lanes
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.signature import argument_names, find_function
 from tiledialect.ir.target_spec import describe
@@ -28,8 +28,6 @@ from tiledialect.schedule.cost.device import Device, device_of
 BETWEEN = "// -----"
 """Line between programs, as for the option ``--split-input-file`` of `xdsl-opt`."""
 _HEAD = re.compile(r"\s*((?://[^\n]*\n)*)")
-LANES = 4
-"""Fewest lanes of vectors that rules are tried with."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,8 @@ class Phase:
 
     def algorithmic(self, program: Derivation) -> list[Derivation]:
         """Programs of algorithmic rewriting."""
-        lanes = 0 if self.device is None else self.device.native_vector_width
-        found = algorithmic(program, self.settings.algorithmic, width=max(LANES, lanes))
+        width = native_lanes(self.device)
+        found = algorithmic(program, self.settings.algorithmic, width=width)
         return found[: self.most]
 
     def mapping(self, program: Derivation) -> list[Derivation]:

@@ -63,7 +63,6 @@ def parser() -> ArgumentParser:
     add(
         "--workers",
         metavar="N",
-        default="1",
         help="number of processes, or the address of a scheduler of Dask",
     )
     add("--sampler", metavar="NAME", help="sampler of Optuna: tpe or random")
@@ -98,7 +97,7 @@ def run(args: Namespace) -> int:
         trials=args.trials,
         time=args.time,
         storage=args.storage,
-        workers=int(args.workers) if args.workers.isdecimal() else args.workers,
+        workers=_workers(args.workers or "1"),
         sampler=args.sampler,
         seed=args.seed,
         settings=settings,
@@ -134,9 +133,13 @@ def run_phase(args: Namespace, settings: Settings) -> int:
 
 SEARCHING = (
     *("input", "constant", "gradient", "precision", "trials", "time", "storage", "resume"),
-    *("sampler", "seed", "plot", "save"),
+    *("workers", "sampler", "seed", "plot", "save"),
 )
 """Options that a phase does not have."""
+
+
+def _workers(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
 
 
 def _pairs(args: Namespace) -> list[str]:

@@ -25,7 +25,7 @@ def test_every_trial_has_a_point_with_its_text():
     titles = [title.text for title in root.iter(f"{SVG}title")]
     assert titles == [f"<i : {k}> & more" for k in range(5)]
     texts = [text.text or "" for text in root.iter(f"{SVG}text")]
-    assert {"default", "device's limit", "trials", "seed", "mutation", "sampler"} <= {*texts}
+    assert {"default", "device's limit", "trials", *sources} <= {*texts}
     assert any(text.startswith("x") for text in texts)
 
 

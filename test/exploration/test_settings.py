@@ -1,6 +1,10 @@
 """Settings of explorations: defaults, and files in TOML."""
 
+import re
+import tomllib
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,6 +60,15 @@ def test_settings_are_defaults_of_explore(tmp_path: Path):
         td.explore(function, [1.0, 2.0], settings=file)
 
 
-def test_a_file_that_is_not_there():
+@pytest.mark.parametrize("file", ["nowhere.toml", "no\0file", 5])
+def test_a_file_that_is_not_there(file: Any):
     with pytest.raises(TileError, match="cannot be read"):
-        Settings.read("nowhere.toml")
+        Settings.read(file)
+
+
+def test_defaults_are_documented():
+    page = (Path(__file__).parents[2] / "docs" / "explore.md").read_text()
+    for table in fields(Settings):
+        (row,) = re.findall(rf"^\| `\[{table.name}\]` \| (.*) \|$", page, re.M)
+        own = getattr(Settings(), table.name)
+        assert tomllib.loads("\n".join(re.findall(r"`(.*?)`", row))) == asdict(own)

@@ -53,6 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (("p.mlir", "--phase", "mapping"), "f is not of Lift's patterns alone"),
         (("p.mlir", "--phase", "mapping", "--programs", "0"), "--programs must be at least 1"),
         (("p.mlir", "--phase", "mapping", "--plot", "x.svg"), "--plot is for searches"),
+        (("p.mlir", "--phase", "mapping", "--workers", "2"), "--workers is for searches"),
     ],
 )
 def test_errors(

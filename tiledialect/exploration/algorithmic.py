@@ -29,7 +29,7 @@ from tiledialect.passes.lift.rules.open_sizes import open_sizes
 from tiledialect.passes.lift.rules.places import children, places, reachable
 from tiledialect.passes.lift.rules.refusal import NotApplicable
 from tiledialect.passes.lift.rules.rule import Named, Rewriting, Step, Strategy
-from tiledialect.passes.lift.strategies.combinators import top_down
+from tiledialect.passes.lift.strategies.combinators import at_results
 from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.passes.lift.strategies.mapping import computes
 
@@ -254,13 +254,7 @@ def _attempted(derivation: Derivation, name: str) -> Derivation:
     """The derivation with a rule applied at every result where it can be."""
     module = derivation.module.clone()
     rewriting = Rewriting(find_function(module, derivation.name))
-    last = rewriting.function.body.block.last_op
-    for number in range(len(last.operands) if last is not None else 0):
-        assert last is not None
-        try:
-            top_down(RULES[name]).run(rewriting, last.operands[number])
-        except NotApplicable:
-            continue
+    at_results(rewriting, RULES[name])
     return _kept(derivation, module, rewriting) if rewriting.steps else derivation
 
 

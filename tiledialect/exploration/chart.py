@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import floor, inf, log10
 
+from tiledialect.exploration.proposals import DRAW, MUTATION, SAMPLER, SEED
 from tiledialect.exploration.study import Trial
 
 WIDTH, HEIGHT = 640, 320
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 20, 40
-COLORS = {"seed": "#4472c4", "mutation": "#ed7d31", "sampler": "#70ad47"}
+COLORS = {SEED: "#4472c4", MUTATION: "#ed7d31", SAMPLER: "#70ad47", DRAW: "#7f6084"}
 """Colours of trials by the origin of their candidates."""
 
 

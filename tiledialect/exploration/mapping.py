@@ -20,13 +20,13 @@ from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
 from tiledialect.dialects.lift.types import as_array, leading, sizes_of
 from tiledialect.errors import TileError
-from tiledialect.exploration.settings import MappingSettings
+from tiledialect.exploration.settings import MappingSettings, native_lanes
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.passes.lift.rules.collections import RULES
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.rules.refusal import NotApplicable
-from tiledialect.passes.lift.rules.rule import Named, Rewriting, Strategy
-from tiledialect.passes.lift.strategies.combinators import Local, top_down
+from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
+from tiledialect.passes.lift.strategies.combinators import Local, at_results
 from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.passes.lift.strategies.mapping import computes
 from tiledialect.schedule.cost.device import Device
@@ -141,9 +141,7 @@ class MappingSpace:
         """Lanes of vectors; 1: none."""
         if not self.settings.vectorize:
             return 1
-        most = self.settings.vector_width
-        if not most:
-            most = max(4, self.device.native_vector_width) if self.device is not None else 4
+        most = self.settings.vector_width or native_lanes(self.device)
         return int(chooser.choose("vectors", [1, *(w for w in WIDTHS if w <= most)]))
 
     def _copies(self, word: str) -> list[str]:
@@ -260,22 +258,12 @@ def _vectorize(rewriting: Rewriting, width: int) -> None:
                 with suppress(NotApplicable):
                     RULES[name](w=width).run(rewriting, op.results[0])
     if rewriting.steps:
-        _at_results(rewriting, RULES["fuse_parts"])
+        at_results(rewriting, RULES["fuse_parts"])
 
 
 def _is_innermost(op: Operation) -> bool:
     inner = (maps.MapBase, reductions.ReduceBase, layout.SlideOp, layout.AsVectorOp)
     return not any(isinstance(x, inner) for x in op.walk() if x is not op)
-
-
-def _at_results(rewriting: Rewriting, rule: Named) -> None:
-    last = rewriting.function.body.block.last_op
-    for number in range(len(last.operands) if last is not None else 0):
-        assert last is not None
-        try:
-            top_down(rule).run(rewriting, last.operands[number])
-        except NotApplicable:
-            continue
 
 
 def _share_out(rewriting: Rewriting, word: str, copies: str) -> None:

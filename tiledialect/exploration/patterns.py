@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from random import Random
 from typing import Any
 
@@ -13,12 +14,13 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
 from tiledialect.exploration.algorithmic import algorithmic, canonical_hash
 from tiledialect.exploration.mapping import DEFAULT, MappingSpace
 from tiledialect.exploration.parameters import ParameterSpace
 from tiledialect.exploration.parts import Candidate
-from tiledialect.exploration.settings import Settings
+from tiledialect.exploration.settings import Settings, native_lanes
 from tiledialect.exploration.subject import Subject
 from tiledialect.index.integer import Expr
 from tiledialect.ir.target_spec import describe
@@ -80,7 +82,7 @@ class LiftPart:
     @cached_property
     def programs(self) -> Mapping[str, Derivation]:
         """Programs of algorithmic rewriting by their hashes, the program itself first."""
-        width = max(4, self.device.native_vector_width)
+        width = native_lanes(self.device)
         found = algorithmic(self.start, self.settings.algorithmic, width=width)
         return {canonical_hash(d.function): d for d in found}
 
@@ -194,7 +196,4 @@ def input_sizes(program: Derivation, types: tuple[TensorType[Attribute], ...]) -
 
 
 def _bytes(t: TensorType[Attribute]) -> int:
-    count = 1
-    for n in t.get_shape():
-        count *= max(n, 1)
-    return count * 4
+    return prod(t.get_shape()) * element_bytes(t.element_type)

@@ -11,9 +11,15 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tiledialect.errors import TileError
+
+if TYPE_CHECKING:
+    from tiledialect.schedule.cost.device import Device
+
+LANES = 4
+"""Fewest lanes of vectors where settings leave them open: Lift's default."""
 
 
 @dataclass(frozen=True)
@@ -139,9 +145,14 @@ class Settings:
         """Settings of a file in TOML."""
         try:
             text = Path(file).read_text()
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError, TypeError) as error:
             raise TileError(f"the settings {file} cannot be read: {error}") from None
         return Settings.parse(text, str(file))
+
+
+def native_lanes(device: Device | None) -> int:
+    """Lanes of vectors where settings leave them open."""
+    return LANES if device is None else max(LANES, device.native_vector_width)
 
 
 def _read(kind: Any, table: Mapping[str, Any], where: str) -> Any:

@@ -6,6 +6,7 @@ A strategy is applied at a value and returns its replacement, in the spirit of E
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
@@ -149,6 +150,15 @@ def bottom_up(strategy: Strategy) -> Strategy:
     Example: ``bottom_up(choice(RULES["map_glb"], RULES["map_seq"]))``
     """
     return _first(strategy, lambda value: reversed([*_descending(value)]))
+
+
+def at_results(rewriting: Rewriting, strategy: Strategy) -> None:
+    """Apply a strategy once for each result of the function, from the top down, where it can be."""
+    last = rewriting.function.body.block.last_op
+    for number in range(len(last.operands) if last is not None else 0):
+        assert last is not None
+        with suppress(NotApplicable):
+            top_down(strategy).run(rewriting, last.operands[number])
 
 
 def _first(strategy: Strategy, order: Callable[[SSAValue], Iterator[SSAValue]]) -> Strategy:
