@@ -5,8 +5,9 @@ import pytest
 from small_programs import inputs, program
 
 import tiledialect as td
-from tiledialect.exploration.patterns import LiftPart
+from tiledialect.exploration.patterns import LiftPart, _bytes
 from tiledialect.exploration.settings import AlgorithmicSettings, MappingSettings, Settings
+from tiledialect.ir.signature import parse_type
 from tiledialect.passes.lift import replay
 from tiledialect.schedule.search.decisions import enumerated, made
 
@@ -71,3 +72,8 @@ def test_unknown_collections_are_errors(table: str, fast: td.Device):
     part = part_of("dot", fast, Settings.parse(table))
     with pytest.raises(td.TileError, match="no collection of rules stencils"):
         _ = part.programs
+
+
+def test_bytes_of_arrays_are_those_of_their_elements():
+    types = "4x2xf16", "4xf32", "3xf64", "0xf32"
+    assert [_bytes(parse_type(t)) for t in types] == [16, 16, 24, 0]
