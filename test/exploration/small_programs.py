@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import tiledialect as td
 from tiledialect.passes.lift import Derivation
@@ -22,6 +23,8 @@ PROGRAMS = {
     "kmeans": ("kmeans", {"F": 4, "P": 8, "C": 4}),
 }
 """Files and sizes of programs."""
+QUICK = ("dot", "stencil", "gemv")
+"""Programs that are always tried; `--examples 1000` tries all of them."""
 
 
 @cache
@@ -43,3 +46,9 @@ def outputs(derivation: Derivation, name: str) -> list[np.ndarray]:
     """Results by the reference semantics."""
     found = td.compile(derivation.module).reference(*inputs(name))
     return [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
+
+
+def choose(name: str, request: pytest.FixtureRequest) -> None:
+    """Skip programs that take long, unless many examples are wanted."""
+    if name not in QUICK and request.config.getoption("--examples") < 1000:
+        pytest.skip("takes long: --examples 1000")

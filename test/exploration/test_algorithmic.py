@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_programs import PROGRAMS, outputs, program
+from small_programs import PROGRAMS, choose, outputs, program
 
 from tiledialect.errors import TileError
 from tiledialect.exploration.algorithmic import (
@@ -17,11 +17,13 @@ from tiledialect.exploration.parameters import parameters
 from tiledialect.exploration.settings import AlgorithmicSettings
 from tiledialect.passes.lift import RULES, Derivation
 
-FEW = AlgorithmicSettings(most_rewritten=6, most_programs=30)
+FEW = AlgorithmicSettings(most_rewritten=3, most_programs=12)
+MORE = AlgorithmicSettings(most_rewritten=6, most_programs=30)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_compute_the_same(name: str):
+def test_programs_compute_the_same(name: str, request: pytest.FixtureRequest):
+    choose(name, request)
     expected = outputs(program(name), name)
     for derivation in algorithmic(program(name), FEW):
         (bound, *_) = reversed(parameters(derivation, most=5))
@@ -29,11 +31,15 @@ def test_programs_compute_the_same(name: str):
             assert np.array_equal(a, b), derivation.text
 
 
-def test_finds_tiles_blocks_and_parts():
-    texts = [d.text for d in algorithmic(program("matmul"), FEW)]
+def test_finds_tiles_and_blocks(request: pytest.FixtureRequest):
+    choose("matmul", request)
+    texts = [d.text for d in algorithmic(program("matmul"), MORE)]
     for rule in ("tile_maps", "register_block_2d", "partial_reduce", "interchange"):
         assert any(rule in text for text in texts)
-    assert any("tile_stencil_2d" in d.text for d in algorithmic(program("nine_points"), FEW))
+    assert any("tile_stencil_2d" in d.text for d in algorithmic(program("nine_points"), MORE))
+
+
+def test_finds_parts():
     assert any("partial_reduce" in d.text for d in algorithmic(program("dot"), FEW))
 
 
@@ -56,14 +62,15 @@ def test_hash_ignores_names_of_sizes_and_the_order_of_steps():
 
 
 def test_filters():
-    start = program("matmul")
-    assert depth(start.function) == 3
+    assert depth(program("matmul").function) == 3
+    start = program("gemv")
+    assert depth(start.function) == 2
     assert distance(start.function) == 0
-    flat = AlgorithmicSettings(depth_filter=3, most_rewritten=6)
+    flat = AlgorithmicSettings(depth_filter=2, most_rewritten=3)
     found = algorithmic(start, flat)
     assert found
-    assert all(depth(d.function) <= 3 or "register_block" in d.text for d in found)
-    once = AlgorithmicSettings(rule_repetition=1, most_rewritten=6)
+    assert all(depth(d.function) <= 2 or "register_block" in d.text for d in found)
+    once = AlgorithmicSettings(rule_repetition=1, most_rewritten=3)
     assert all(d.text.count("partial_reduce(") <= 1 for d in algorithmic(start, once))
     shallow = AlgorithmicSettings(exploration_depth=1)
     rules = [*COLLECTIONS["all"]]

@@ -64,7 +64,11 @@ def test_what_was_found_is_taken_again(explored: Explored, tmp_path: Path):
     text = f.tile
     saved = td.compile(text, device=f.device, explored=tmp_path / "mm.explored")
     kept = td.compile(text, device=f.device, tune="kept")
-    assert saved.schedules() == kept.schedules(*explored.inputs) == found
+    assert saved.schedules() == found
+    # Other searches of the program may have found a faster one.
+    assert kept.schedules(*explored.inputs).keys() == found.keys()
+    a, b = explored.inputs
+    np.testing.assert_allclose(kept(a, b), a @ b, rtol=1e-4, atol=1e-5)
 
 
 def test_explore_stays_a_function(explored: Explored):
