@@ -384,7 +384,7 @@
 
 // -----
 
-// CHECK: a size is -1; it must be an integer of at least 0
+// CHECK: a size or a place from the end is -1; it must be an integer of at least 0
 %r = lift.size(-1) : () -> index
 
 // -----
