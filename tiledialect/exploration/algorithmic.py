@@ -114,7 +114,7 @@ def algorithmic(
     assert any("tile_stencil" in derivation.text for derivation in found)
     ```
     """
-    start = program if isinstance(program, Derivation) else Derivation.of(program)
+    start = Derivation.of(program)
     given = settings or AlgorithmicSettings()
     return [*islice(_Enumeration(start, given, width).run(), given.most_programs)]
 

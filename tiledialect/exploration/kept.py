@@ -69,9 +69,11 @@ def described(device: Device) -> str:
 def keep(found: Found) -> None:
     """Keep what was found on disk, if it is faster than what was kept."""
     path = _path(found.program, found.device)
-    others = [f for f in _on_disk(path) if f.types != found.types or f.seconds < found.seconds]
-    kept = (found, *others) if not any(f.types == found.types for f in others) else tuple(others)
-    disk.write_sealed(path, to_json(_File(tuple(kept))).encode())
+    earlier = _on_disk(path)
+    if any(f.types == found.types and f.seconds < found.seconds for f in earlier):
+        return
+    others = (f for f in earlier if f.types != found.types)
+    disk.write_sealed(path, to_json(_File((found, *others))).encode())
 
 
 def kept_for(program: Program, device: Device) -> tuple[Found, ...]:

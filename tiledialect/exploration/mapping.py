@@ -73,7 +73,7 @@ def mapping(
     assert any("map_wrg" in derivation.text for derivation in found)
     ```
     """
-    start = program if isinstance(program, Derivation) else Derivation.of(program)
+    start = Derivation.of(program)
     space = MappingSpace(start, settings or MappingSettings(), device)
     found: dict[str, Derivation] = {}
     for _, derivation in enumerated(space.mapped):

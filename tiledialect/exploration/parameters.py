@@ -50,7 +50,7 @@ def parameters(
     assert [d.steps[-1].sizes for d in parameters(tiled)][0] == (("v", 1),)
     ```
     """
-    start = program if isinstance(program, Derivation) else Derivation.of(program)
+    start = Derivation.of(program)
     space = ParameterSpace(start, settings or ParameterSettings(), device)
     found: list[Derivation] = []
     for _, derivation in enumerated(space.bound):

@@ -166,8 +166,8 @@ class Study:
         self._count = 0
         """Trials of the storage that were read."""
         self._looked = -inf
-        self.seen: dict[str, float] = {}
-        """Seconds of evaluated texts; infinite where they failed."""
+        self.seen: set[str] = set()
+        """Texts that were evaluated, or are being evaluated."""
 
     @property
     def kept_count(self) -> int:
@@ -190,7 +190,7 @@ class Study:
             if TEXT in trial.user_attrs and trial.user_attrs[TEXT] not in self.seen:
                 self._study.add_trial(trial)
                 found.append(self._read(trial))
-                self.seen[found[-1].text] = found[-1].seconds
+                self.seen.add(found[-1].text)
         return found
 
     def trials(self) -> Iterator[Trial]:
@@ -229,7 +229,7 @@ class Study:
             # The sampler takes time for each trial that has a value.
             self._study.tell(trial, state=self._states.FAIL)
             return None
-        self.seen[candidate.text] = inf
+        self.seen.add(candidate.text)
         return Asking(trial, candidate, source, chooser.made)
 
     def _new(self, decisions: Decisions) -> Decisions | None:
@@ -243,7 +243,7 @@ class Study:
 
     def drop(self, asking: Asking) -> None:
         """Leave out a candidate that is not worth a trial."""
-        del self.seen[asking.candidate.text]
+        self.seen.remove(asking.candidate.text)
         self._study.tell(asking.trial, state=self._states.FAIL)
 
     def tell(self, asking: Asking, outcome: Outcome) -> Trial:
@@ -266,7 +266,6 @@ class Study:
             self._study.tell(trial, state=self._states.FAIL)
         self._keep(self._study.get_trials(deepcopy=False)[trial.number])
         seconds = outcome.seconds if good else inf
-        self.seen[candidate.text] = seconds
         return Trial(
             *(self.part.name, trial.number, candidate.text, candidate.estimate, seconds),
             *(outcome.failure, outcome.message, asking.source, asking.decisions),

@@ -58,8 +58,10 @@ class Derivation:
     """Name of the function that is rewritten, if there are several."""
 
     @staticmethod
-    def of(program: Program | ModuleOp, name: str | None = None) -> Derivation:
-        """Derivation of the program alone."""
+    def of(program: Program | ModuleOp | Derivation, name: str | None = None) -> Derivation:
+        """Derivation of the program alone; a derivation is itself."""
+        if isinstance(program, Derivation):
+            return program
         module = program.module if isinstance(program, Program) else program
         find_function(module, name)
         return Derivation(module.clone(), name=name)
@@ -194,7 +196,7 @@ def applicable(
     assert ("reduce_seq", "map/reduce") in [(r.name, place) for r, place in applicable(stencil)]
     ```
     """
-    derivation = program if isinstance(program, Derivation) else Derivation.of(program)
+    derivation = Derivation.of(program)
     rewriting = Rewriting(find_function(derivation.module.clone(), derivation.name))
     before = rewriting.checkpoint()
     found: list[tuple[Named, str]] = []
@@ -224,7 +226,7 @@ def apply(
     tiled = apply(stencil, RULES["tile_stencil"], "map", v=4)
     ```
     """
-    derivation = program if isinstance(program, Derivation) else Derivation.of(program)
+    derivation = Derivation.of(program)
     return derivation.apply(strategy, place, **sizes)
 
 
@@ -280,7 +282,7 @@ def replay(
     assert str(again.module) == str(tiled.module)
     ```
     """
-    derivation = program if isinstance(program, Derivation) else Derivation.of(program)
+    derivation = Derivation.of(program)
     known = rules_with() if rules is None else rules
     for number, line in enumerate(text.splitlines(), 1):
         step = line.partition("#")[0].strip()
