@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,22 +157,18 @@ def explore(
         TileError: the inputs do not fit, or there is nothing to explore.
     """
     from tiledialect.exploration.explore import Options, explored
-    from tiledialect.exploration.settings import Settings
+    from tiledialect.exploration.settings import SearchSettings, Settings
 
     if not isinstance(function, Function):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"`function` must be a function that `compile` gave, got {function!r}")
     given = settings if isinstance(settings, Settings) else Settings.read_or_default(settings)
-    search = given.search
-    options = Options(
-        _whole("trials", search.trials if trials is None else trials),
-        search.seconds if time is None else _seconds(time),
-        storage,
-        _workers(workers),
-        search.sampler if sampler is None else sampler,
-        _whole("seed", search.seed if seed is None else seed, 0),
-        resume,
-        given,
+    search = SearchSettings(
+        trials=_whole("trials", given.search.trials if trials is None else trials),
+        seconds=given.search.seconds if time is None else _seconds(time),
+        sampler=given.search.sampler if sampler is None else sampler,
+        seed=_whole("seed", given.search.seed if seed is None else seed, 0),
     )
+    options = Options(storage, _workers(workers), resume, replace(given, search=search))
     function = function if device is None else function.on_device(device)
     if function.device.type == SIMULATOR:
         raise TileError(f"{function.device.id} has no speed to explore by: it is a simulator")

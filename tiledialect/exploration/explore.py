@@ -32,20 +32,16 @@ NOTHING = "nothing of {} can be explored: its kernels have one schedule each"
 
 @dataclass(frozen=True)
 class Options:
-    """Bounds and means of an exploration."""
+    """Means and settings of an exploration."""
 
-    trials: int = 200
-    seconds: float = inf
     storage: str | Path | None = None
     """URL of a database, or a file of a journal, of Optuna; None: memory."""
     workers: int | str = 1
     """Number of workers, or the address of a scheduler of Dask."""
-    sampler: str = "tpe"
-    seed: int = 0
     resume: bool = True
     """Whether to go on where the storage has trials."""
     settings: Settings = field(default_factory=Settings)
-    """Settings of the exploration of programs of patterns."""
+    """Settings of the search, and of the exploration of programs of patterns."""
 
 
 @dataclass(frozen=True)
@@ -84,15 +80,15 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
     parts, assemble = _parts(subject, options.settings)
     if not parts:
         raise TileError(NOTHING.format(subject.program.result_name))
-    storage = storage_of(options.storage)
-    studies = [Study(subject.key, part, storage, options.seed, options.sampler) for part in parts]
+    storage, own = storage_of(options.storage), options.settings.search
+    studies = [Study(subject.key, part, storage, own.seed, own.sampler) for part in parts]
     if not options.resume and (count := sum(study.kept_count for study in studies)):
         raise TileError(ALREADY.format(options.storage, count, subject.program.result_name))
     least = sum(part.least for part in parts)
     with workers_for(subject, options.workers) as workers:
-        search = Search(studies, assemble, workers, Random(options.seed))
+        search = Search(studies, assemble, workers, Random(own.seed))
         try:
-            for trial in search.run(Limits(options.trials, options.seconds)):
+            for trial in search.run(Limits(own.trials, own.seconds)):
                 default = search.default_seconds
                 report(Progress(trial, len(search.trials), search.best, default, least))
         except KeyboardInterrupt:
