@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from tiledialect.errors import TileError
@@ -15,15 +15,15 @@ from tiledialect.exploration.mapping import mapping
 from tiledialect.exploration.parameters import parameters
 from tiledialect.exploration.patterns import input_sizes
 from tiledialect.exploration.settings import Settings, native_lanes
+from tiledialect.exploration.subject import cost_device
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.signature import argument_names, find_function
-from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.lift_to_nest.sizes import input_names, is_of_patterns
-from tiledialect.lowering.runtime.device.devices import choose, target_system_spec
+from tiledialect.lowering.runtime.device.devices import choose
 from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.passes.specialize.tile_specialize import declared_type
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.cost.device import Device
 
 BETWEEN = "// -----"
 """Line between programs, as for the option ``--split-input-file`` of `xdsl-opt`."""
@@ -108,7 +108,7 @@ def phase_texts(
     if name not in PHASES:
         raise TileError(f"there is no phase {name!r}; there is {', '.join(PHASES)}")
     given = programs.read()
-    phase = Phase(settings, _device(device), ceil_div(most, len(given)))
+    phase = Phase(settings, cost_device(choose(device)), ceil_div(most, len(given)))
     found = ((head, d) for head, program in given for d in PHASES[name](phase, program))
     for number, (head, derivation) in enumerate(found):
         if number == most:
@@ -116,10 +116,3 @@ def phase_texts(
         steps = "".join(f"// {step}\n" for step in derivation.text.splitlines())
         between = f"{BETWEEN}\n" if number else ""
         yield f"{between}{head}{steps}{print_module(derivation.module)}"
-
-
-def _device(wanted: str | None) -> Device | None:
-    """The device as the cost model describes it."""
-    module = ModuleOp([])
-    describe(module, target_system_spec(choose(wanted)))
-    return device_of(module)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -145,13 +145,6 @@ def weighed_given(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
         return ()
     estimate = estimated(modelled(kernel_facts(kernel, device), given.data, device))
     return Candidate(GIVEN, given.data, estimate), *others
-
-
-def runnable(kernel: KernelOp, device: Device) -> Iterator[ScheduleAttr]:
-    """Schedules that a kernel can run, the best first."""
-    for candidate in weighed_candidates(kernel, device):
-        if _runs(kernel, candidate):
-            yield ScheduleAttr(candidate.schedule)
 
 
 def _runs(kernel: KernelOp, candidate: Candidate) -> bool:

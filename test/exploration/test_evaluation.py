@@ -6,10 +6,12 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from threading import Timer
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from tiledialect.errors import TileError
 from tiledialect.exploration import evaluation
 from tiledialect.exploration.evaluation import Evaluator, Failure
 from tiledialect.exploration.implementation import Implementation
-from tiledialect.exploration.subject import Subject
+from tiledialect.exploration.subject import Case, Subject
 
 GOOD = Implementation(("C: <group.x i : 4, unroll k : 6, unroll j : 8>",))
 
@@ -107,9 +109,14 @@ def test_a_full_disk_is_an_error(subject: Subject, monkeypatch: pytest.MonkeyPat
     assert not [*tmp_path.iterdir()]
 
 
-def test_wrong_results_cannot_win(subject: Subject):
-    changed = [np.where(np.arange(8) == 5, a + 1, a) for a in subject.expected]
-    evaluator = Evaluator(replace(subject, expected=changed))
+@pytest.mark.parametrize("number", [0, 1])
+def test_wrong_results_cannot_win(number: int, subject: Subject):
+    """For the user's inputs, and for random ones."""
+    cases = [*subject.cases]
+    (expected,) = cases[number].expected
+    changed = np.where(np.arange(8) == 5, expected + 1, expected)
+    cases[number] = replace(cases[number], expected=[changed])
+    evaluator = Evaluator(replace(subject, cases=cases))
     try:
         outcome = evaluator.evaluate(GOOD)
         # Others have inputs that it has not touched.
@@ -118,3 +125,33 @@ def test_wrong_results_cannot_win(subject: Subject):
         evaluator.close()
     assert outcome.failure == Failure.WRONG and outcome.seconds == inf
     assert outcome.message.startswith("result 0: off by ")
+    assert outcome.message.endswith(evaluation.RANDOM) == bool(number)
+
+
+@dataclass
+class Runs:
+    """An executable whose results differ at one run."""
+
+    wrong: int
+    count: int = 0
+
+    def profile(self, arrays: Any, repeat: int = 1, *, on_spoilt: bool = False) -> Any:
+        result = np.float32([np.nan, 2 + (self.count == self.wrong)])
+        self.count += 1
+        return [result], SimpleNamespace(seconds=1.0, kernels=())
+
+
+def test_every_run_is_compared(subject: Subject):
+    """A kernel with a race may be right at the first run."""
+    case = Case([], [np.float32([np.nan, 2])])
+    given: Any = replace(subject, cases=[case, case])
+    for wrong, message in [(0, ""), (1, evaluation.RANDOM), (2, ", in run 1"), (9, ", in run 8")]:
+        runs: Any = Runs(wrong)
+        text = evaluation._wrong_anywhere(runs, given)
+        if not text:
+            text = evaluation._measured(runs, given, inf).message
+        assert text.startswith("result 0: off by ") and text.endswith(message)
+    runs = Runs(-1)
+    assert evaluation._measured(runs, given, inf).is_good and runs.count == evaluation.RUNS
+    runs = Runs(-1)
+    assert evaluation._measured(runs, given, 0.5).failure == Failure.SLOW and runs.count == 2

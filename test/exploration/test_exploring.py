@@ -94,6 +94,8 @@ def test_wrong_results_are_reported(explored: Explored):
     assert given.wrong == (bad,) and not result.wrong
     assert "1 gave wrong results: `report` says how to see that again" in str(given)
     assert "# wrong: result 0: off by 1" in given.report(bad)
+    beside = replace(bad, beside=("T: <group.x d0 : 4>",))
+    assert f"{{'T': '<group.x d0 : 4>', 'C': {bad.text!r}}}" in given.report(beside)
 
 
 def test_derivations_are_reported(fast: td.Device, tmp_path: Path):
@@ -160,10 +162,9 @@ def test_what_is_no_function_is_refused():
 
 @pytest.mark.parametrize("interrupts", [1, 2])
 def test_an_interrupt_keeps_what_was_found(
-    interrupts: int, explored: Explored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    interrupts: int, explored: Explored, folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """After a second one the last measurements are missing, and nothing is kept on disk."""
-    monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -20,25 +20,49 @@ OWN = "<group.x i : 4, unroll k : 6, unroll j : 8>"
 OTHER = "<group.x 4*i : 1, unroll i : 4, serial j : 8, serial k : 6>"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of kept files for each test."""
-    monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def found(subject: Subject, seconds: float = 1.0, schedule: str = OWN) -> kept.Found:
     return kept.Found(
         *(kept.digest(subject.program), kept.described(subject.device), subject.shapes),
-        *(Implementation((f"C: {schedule}",)), seconds, 2.0),
+        *(Implementation((f"C: {schedule}",)), seconds, 2.0, 3),
     )
 
 
-def test_the_fastest_is_kept(subject: Subject):
-    given = found(subject, 1.0), found(subject, 3.0, OTHER), found(subject, 0.5, OTHER)
-    for one, expected in zip(given, (given[0], given[0], given[2]), strict=True):
+def test_the_last_is_kept(subject: Subject):
+    """Lucky times of other days do not stay for ever."""
+    for one in (found(subject, 1.0), found(subject, 3.0, OTHER)):
         kept.keep(one)
-        assert kept.kept_for(subject.program, subject.device) == (expected,)
+        assert kept.kept_for(subject.program, subject.device) == (one,)
+
+
+def test_what_was_kept_is_measured_again(subject: Subject):
+    assert kept.implementations(subject) == []
+    kept.keep(found(subject))
+    assert kept.implementations(subject) == [Implementation((f"C: {OWN}",))]
+
+
+def test_other_versions_are_left_out(subject: Subject, folder: Path, fast: td.Device):
+    old = replace(found(subject), version="0.0.7")
+    kept.keep(old)
+    types = "4x6xf32", "6x8xf32"
+    default = td.compile(PRODUCT, device=fast).schedules(*types)
+    assert td.compile(PRODUCT, device=fast, tune="kept").schedules(*types) == default
+    file = folder / "mm.explored"
+    kept.save(file, (old,))
+    with pytest.warns(td.TileWarning, match="version 0.0.7 of the package, and left out"):
+        f = td.compile(PRODUCT, device=fast, explored=file)
+    assert f.schedules(*types) == default
+
+
+def test_what_is_refused_is_left_out(subject: Subject, fast: td.Device):
+    kept.keep(found(subject, schedule="<group.x q : 4>"))
+    f = td.compile(PRODUCT, device=fast, tune="kept")
+    a, b = subject.arrays
+    with pytest.warns(td.TileWarning, match="found for mm is left out, as the compiler refuses"):
+        assert f(a, b).shape == (4, 8)
+    assert f.schedules(a, b) == td.compile(PRODUCT, device=fast).schedules(a, b)
 
 
 def test_what_is_kept_is_of_a_program_a_device_and_shapes(subject: Subject):
@@ -62,7 +86,7 @@ def test_comments_do_not_count(subject: Subject, fast: td.Device):
 
 def test_damaged_files_count_as_missing(subject: Subject, folder: Path):
     kept.keep(found(subject))
-    (file,) = (folder / "cache" / "explored").iterdir()
+    (file,) = (folder / "explored").iterdir()
     file.write_bytes(file.read_bytes()[:-9])
     assert kept.kept_for(subject.program, subject.device) == ()
 

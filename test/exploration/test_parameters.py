@@ -3,9 +3,11 @@
 import pytest
 from small_programs import program
 
+from tiledialect.exploration.mapping import mapping
 from tiledialect.exploration.parameters import ParameterSpace, parameters
 from tiledialect.exploration.settings import ParameterSettings
-from tiledialect.passes.lift import RULES
+from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.passes.lift import RULES, Derivation, replay
 from tiledialect.schedule.search.decisions import DeadEndError, Fixed, enumerated
 
 
@@ -52,3 +54,22 @@ def test_bounds_are_conditions():
         ParameterSpace(mapped, ParameterSettings(max_local_size=1, max_workgroups=1)).bound(
             Fixed({})
         )
+
+
+def test_memory_is_that_of_the_elements():
+    """Bytes of local memory that a tile of a stencil takes, by the element type."""
+    tiled = program("stencil").apply(RULES["tile_stencil"], "map")
+    steps = next(d.text for d in mapping(tiled, most=1000) if "to_local" in d.text)
+    most, bytes_of = ParameterSettings().max_local_memory, dict[str, int | None]()
+    for element in ("f16", "f32", "f64"):
+        text = str(program("stencil").initial.module).replace("f32", element)
+        module = parse_mlir(text, "stencil.mlir")
+        space = ParameterSpace(replay(Derivation.of(module), steps), ParameterSettings())
+        (size,) = [bound.size for bound in space.bounds if bound.most == most]
+        bytes_of[element] = size.substitute(dict.fromkeys(size.names, 2)).value
+    assert bytes_of["f32"]
+    assert bytes_of == {
+        "f16": bytes_of["f32"] // 2,
+        "f32": bytes_of["f32"],
+        "f64": bytes_of["f32"] * 2,
+    }

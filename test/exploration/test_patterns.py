@@ -62,7 +62,7 @@ def test_large_inputs_are_compared_by_whole_arrays(fast: td.Device):
     function = td.compile(program("matmul").initial.module, device=fast)
     random = np.random.default_rng(0)
     a, b = random.random((96, 64), np.float32), random.random((64, 80), np.float32)
-    (expected,) = function.subject((a, b), {}).expected
+    (expected,) = function.subject((a, b), {}).cases[0].expected
     # Sums of 64 products of numbers below 1, in another order.
     np.testing.assert_allclose(expected, a @ b, rtol=1e-5)
 

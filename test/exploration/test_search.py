@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.search import Limits, Search
 from tiledialect.exploration.study import Study, storage_of
 from tiledialect.exploration.workers import Workers
-from tiledialect.schedule.search.decisions import Chooser, Decisions, enumerated
+from tiledialect.schedule.search.decisions import Chooser, Decisions, enumerated, made
 
 SIZES = [1, 2, 4, 8, 16, 32]
 
@@ -79,6 +80,10 @@ class Fake:
         return future
 
 
+def assembled(chosen: Mapping[str, str]) -> Implementation:
+    return Implementation(tuple(f"{k}: {v}" for k, v in chosen.items()))
+
+
 def search(
     trials: int,
     seed: int = 0,
@@ -92,7 +97,7 @@ def search(
     studies = [Study("key", part, kept, seed, sampler) for part in parts]
     found = Search(
         studies,
-        lambda chosen: Implementation(tuple(f"{k}: {v}" for k, v in chosen.items())),
+        assembled,
         Workers(fake.submit, 2),
         Random(seed),
     )
@@ -158,6 +163,51 @@ def test_what_fails_does_not_win(failure: Failure):
     assert found.best > 1 and "8 16 4" in fake.evaluated
     (trial,) = [t for t in found.trials if t.text == "8 16 4"]
     assert (trial.failure, trial.message, trial.seconds) == (failure, bad.message, inf)
+
+
+def test_a_candidate_is_made_once():
+    """But for the sampler, which makes its own, and the default, which is compared with."""
+    counts = Counter[str]()
+
+    class Counting(Tiles):
+        def candidate(self, chooser: Chooser) -> Candidate:
+            found = super().candidate(chooser)
+            counts[found.text] += 1
+            return found
+
+    part = Counting()
+    study = Study("key", part, None, 0, "random")
+    asking = study.ask("seed", *made(study.proposal, {"m": 2, "n": 4, "k": 8}))
+    assert asking is not None and counts == {"2 4 8": 1}
+    study.tell(asking, Outcome(1.0))
+    (trial,) = study._study.get_trials()
+    assert trial.params == {"m": 2, "n": 4, "k": 8}
+
+
+def test_trials_know_what_was_beside_them():
+    found, _ = search(20, parts=(Tiles("A"), Tiles("B")))
+    assert all(len(t.beside) == 1 for t in found.trials)
+    assert {(t.part, t.beside[0][0]) for t in found.trials} == {("A", "B"), ("B", "A")}
+    assert [t.beside for s in found.studies for t in s.trials()]
+
+
+def test_lost_workers_leave_no_trials(tmp_path: Path):
+    """What was in flight is tried when the search goes on."""
+
+    def lost(implementation: Implementation, best: float) -> Future[Outcome]:
+        future = fake.submit(implementation, best)
+        if len(fake.evaluated) > 10:
+            future = Future[Outcome]()
+            future.set_exception(RuntimeError("gone"))
+        return future
+
+    where = tmp_path / "trials.log"
+    study = Study("key", Tiles(), storage_of(where), 0, "random")
+    fake = Fake({})
+    found = Search([study], assembled, Workers(lost, 2), Random(0))
+    assert len([*found.run(Limits(50))]) == 10
+    assert found.lost == "gone" and found.confirm() is False
+    assert {t.failure for t in study.trials()} == {Failure.NONE} and study.kept_count == 10
 
 
 def test_a_default_that_fails_is_an_error():
@@ -228,8 +278,11 @@ def test_workers_that_are_lost_are_no_traceback():
     found.workers = Workers(lost, 1)
     found.confirm()
     assert (found.best, found.default_seconds, found.implementation) == before
-    with pytest.raises(TileError, match="cannot be explored: its worker was lost: gone"):
-        [*found.run(Limits(3))]
+    assert found.lost == "gone"
+    again, _ = search(1)
+    again.workers, again.best = Workers(lost, 1), inf
+    with pytest.raises(TileError, match="the workers are lost: gone"):
+        [*again.run(Limits(3))]
 
 
 @dataclass
@@ -258,11 +311,11 @@ def test_a_storage_that_fails_costs_no_search(tmp_path: Path, monkeypatch: pytes
     kept = storage_of(tmp_path / "trials.log")
     study = Study("key", Tiles(), kept, 0, "random")
     monkeypatch.setattr(backend, "append_logs", full)
-    asking = study.ask("seed", {"m": 1, "n": 1, "k": 1})
+    asking = study.ask("seed", *made(study.proposal, {"m": 1, "n": 1, "k": 1}))
     assert asking is not None
     with pytest.warns(TileWarning, match="keeps no more trials: no space left on device"):
         assert study.tell(asking, Outcome(1.0)).seconds == 1.0
-    asking = study.ask("seed", {"m": 2, "n": 1, "k": 1})
+    asking = study.ask("seed", *made(study.proposal, {"m": 2, "n": 1, "k": 1}))
     assert asking is not None and study.tell(asking, Outcome(1.0)).seconds == 1.0
     with pytest.raises(TileError, match="the storage cannot be used: no space left on device"):
         Study("other", Tiles(), kept, 0, "random")

@@ -12,18 +12,22 @@ from xdsl.dialects.builtin import DictionaryAttr
 from tiledialect.api.error_boundary import front_door
 from tiledialect.api.inputs import READY_SHAPES, Inputs, Types, types_of
 from tiledialect.api.loading import Source
-from tiledialect.api.options import KEPT, Choices
+from tiledialect.api.options import Choices
+from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import print_module
 from tiledialect.lru_cache import LruCache
 from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
-    from tiledialect.exploration.implementation import Implementation
+    from tiledialect.exploration.kept import Found
     from tiledialect.lowering.runtime.device.device import Device
     from tiledialect.lowering.runtime.program.plan import Plan
     from tiledialect.lowering.runtime.program.program import Program
     from tiledialect.lowering.runtime.program.specialization import Specialization
     from tiledialect.passes.gradient.tile_gradient import Gradient
+
+
+REFUSED = "what was found for {} is left out, as the compiler refuses it: {}"
 
 
 class CompiledFunction:
@@ -137,12 +141,10 @@ class CompiledFunction:
         return Program(self._source.module, self._base_name, text, *given)
 
     def _specialize(self, types: Types, device: Device) -> Specialization:
-        from tiledialect.lowering.runtime.program.specialization import Specialization
-
         with self._lock, self._source.error_context():
             found = self._specializations.find((types, device))
             if found is None:
-                found = Specialization(self._program_for(types, device), types, device)
+                found = self._specialization(types, device)
                 self._specializations.put((types, device), found)
                 self._warn(found.plan.warnings)
             self._last = found.plan
@@ -204,20 +206,32 @@ class CompiledFunction:
             return ()
         return tuple(parse_type(text) for text in found.pop().split(",") if text)
 
-    def _found_for(self, types: Types, device: Device) -> Implementation | None:
-        """The implementation that was found for some inputs, if there is one."""
+    def _kept_for(self, types: Types, device: Device) -> Found | None:
+        """What was found for some inputs, or is kept on disk, if there is something."""
         found = self._choices.found
-        if not found and self._choices.tune != KEPT:
+        if not found and not self._choices.takes_kept:
             return None
         from tiledialect.exploration import kept
         from tiledialect.ir.signature import types_text
 
-        if self._choices.tune == KEPT:
+        if self._choices.takes_kept:
             found = (*found, *kept.kept_for(self._program, device))
-        own = kept.matching(found, self._program, device, types_text(types))
-        return None if own is None else own.implementation
+        return kept.matching(found, self._program, device, types_text(types))
+
+    def _specialization(self, types: Types, device: Device) -> Specialization:
+        """The program for some inputs, as it was found to be fastest, if it still can be so."""
+        from tiledialect.lowering.runtime.program.specialization import Specialization
+
+        own = None if self._choices.is_tuned else self._kept_for(types, device)
+        if own is not None:
+            try:
+                return Specialization(own.implementation.applied(self._program), types, device)
+            except TileError as error:
+                self._warn((REFUSED.format(self.name, error.message),))
+        return Specialization(self._program, types, device)
 
     def _program_for(self, types: Types, device: Device) -> Program:
-        """The program by the implementation that was found for some inputs, if there is one."""
-        found = self._found_for(types, device)
-        return self._program if found is None else found.applied(self._program)
+        """The program as it is compiled for some inputs."""
+        if self._choices.found or self._choices.takes_kept:
+            return self._specialization(types, device).program
+        return self._program

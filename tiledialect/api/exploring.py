@@ -158,6 +158,7 @@ def explore(
     """
     from tiledialect.exploration.explore import Options, explored
     from tiledialect.exploration.settings import SearchSettings, Settings
+    from tiledialect.exploration.subject import NO_SPEED
 
     if not isinstance(function, Function):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"`function` must be a function that `compile` gave, got {function!r}")
@@ -171,7 +172,7 @@ def explore(
     options = Options(storage, _workers(workers), resume, replace(given, search=search))
     function = function if device is None else function.on_device(device)
     if function.device.type == SIMULATOR:
-        raise TileError(f"{function.device.id} has no speed to explore by: it is a simulator")
+        raise TileError(NO_SPEED.format(function.device.id))
     subject = function.subject(args, named)
     if progress is not None:
         return Result(function, explored(subject, options, progress))

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+NOTHING_TUNED = (
+    "nothing of {} is tuned: it is of Lift's patterns alone, whose kernels have no schedules"
+)
+
 
 class Function(PrintedFunction):
     """A Tile function that runs on a device; made by ``compile``.
@@ -247,15 +251,20 @@ class Function(PrintedFunction):
 
     def subject(self, args: Sequence[Any], named: Mapping[str, Any]) -> Subject:
         """Inputs, and results of the reference semantics, for an exploration."""
+        self._check_tensors("an exploration")
+        return self._subject(self._host_arrays(args, named), self.device)
+
+    def _subject(self, arrays: Sequence[Array], device: Device) -> Subject:
         from tiledialect.api.reference import run_whole_arrays
+        from tiledialect.exploration.cases import agreeing, cases_of
         from tiledialect.exploration.subject import Subject
 
-        self._check_tensors("an exploration")
-        host = self._host_arrays(args, named)
+        given = self._source.module, self._base_name, self._gradients
         with self._source.error_context():
-            given = self._source.module, self._base_name, self._gradients
-            _, expected = run_whole_arrays(*given, host)
-        return Subject(self._program, self.device, host, expected)
+            cases = cases_of(arrays, lambda own: run_whole_arrays(*given, own)[1])
+        plain = self._with(self._gradients, replace(self._choices, tune=0, found=()))
+        found = agreeing(cases, plain.on_device(device), self._warn)
+        return Subject(self._program, device, found)
 
     # -- copies with other choices ---------------------------------------------------------
 
@@ -329,18 +338,33 @@ class Function(PrintedFunction):
         return Function(self._source, self._base_name, device, self._gradients, self._choices)
 
     def _tuned_for(self, arrays: Sequence[Array], device: Device) -> Function:
-        if not self._choices.is_tuned or self._found_for(types_of(arrays), device) is not None:
+        if not self._choices.is_tuned:
             return self
-        from tiledialect.lowering.runtime.program.tune import Task, tuned_schedules
-
-        with self._source.error_context():
-            task = Task(self._program, types_of(arrays), device, arrays, self._warn)
-            texts = tuned_schedules(task, int(self._choices.tune))
-        schedules = *self._choices.schedules, *texts
-        tuned = self._with(self._gradients, replace(self._choices, schedules=schedules, tune=0))
+        types, count = types_of(arrays), int(self._choices.tune)
+        found = self._kept_for(types, device)
+        if found is None or found.tried < count:
+            # Nothing is measured before the user has its warnings.
+            self._specialize(types, device)
+            found = self._measured(arrays, device, count)
+        own = self._choices.found if found is None else (*self._choices.found, found)
+        tuned = self._with(self._gradients, replace(self._choices, found=own, tune=0))
         # Each warning is given once.
         tuned._warned = self._warned
         return tuned
+
+    def _measured(self, arrays: Sequence[Array], device: Device, count: int) -> Found | None:
+        """The fastest of each kernel's best schedules; None where there is nothing to measure."""
+        if not self._program.is_scheduled:
+            self._warn((NOTHING_TUNED.format(self._base_name),))
+            return None
+        from tiledialect.ir.target_spec import SIMULATOR
+
+        if device.type == SIMULATOR:
+            return None
+        from tiledialect.exploration.tuning import tuned
+
+        with self._source.error_context():
+            return tuned(self._subject(arrays, device), count)
 
     def _tuned_on(self, arrays: Sequence[Any], queue: cl.CommandQueue) -> Function:
         """The same for arrays on a queue's device."""

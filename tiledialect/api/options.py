@@ -32,6 +32,11 @@ class Choices:
         """Whether schedules are measured at the first call with new shapes."""
         return isinstance(self.tune, int) and self.tune > 1
 
+    @property
+    def takes_kept(self) -> bool:
+        """Whether what is kept on disk is taken."""
+        return self.tune == KEPT or self.is_tuned
+
     def __post_init__(self):
         tune = self.tune
         if tune == KEPT:

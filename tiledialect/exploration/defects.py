@@ -60,7 +60,9 @@ def _function(program: Program, device: Device, trial: Trial) -> Iterator[str]:
     if program.fusion != Fusion():
         yield f"f = f.with_fusion(**{vars(program.fusion)!r})"
     schedules = {
-        n: text for texts in program.schedules for n, text in read_schedules(texts).items()
+        n: text
+        for texts in (*trial.beside, *program.schedules)
+        for n, text in read_schedules(texts).items()
     }
     if _is_schedule(trial):
         schedules[trial.part] = trial.text

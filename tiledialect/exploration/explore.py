@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,11 +23,13 @@ from tiledialect.exploration.study import Study, Trial, storage_of
 from tiledialect.exploration.subject import Subject
 from tiledialect.exploration.workers import workers_for
 from tiledialect.lowering.runtime.program.program import Program
+from tiledialect.passes.diagnostics.reporting import warn
 
 ALREADY = (
     "{} has {} trials of {} for these shapes on this device: resume the search, or name another "
     "storage"
 )
+LOST = "the search ends early, as its workers are lost, and what it found is not kept: {}"
 NOTHING = "nothing of {} can be explored: its kernels have one schedule each"
 
 
@@ -96,15 +99,17 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
                 raise
         is_confirmed = False
         with suppress(KeyboardInterrupt):
-            search.confirm()
-            is_confirmed = True
-    found = kept.Found(
-        *(kept.digest(subject.program), kept.described(subject.device), subject.shapes),
-        *(search.implementation, search.best, search.default_seconds),
+            is_confirmed = not search.lost and search.confirm(kept.implementations(subject))
+    if search.lost:
+        warn([LOST.format(search.lost)])
+    trials = tuple(trial for study in studies for trial in study.trials())
+    counts = Counter(trial.part for trial in trials)
+    found = kept.found_for(
+        *(subject, search.implementation, search.best, search.default_seconds),
+        min(counts[part.name] for part in parts),
     )
     if is_confirmed:
         kept.keep(found)
-    trials = tuple(trial for study in studies for trial in study.trials())
     return Explored(subject.program, found, trials, least, _estimate(search.implementation, trials))
 
 

@@ -19,6 +19,11 @@ class Implementation:
     steps: str = ""
     """Derivation of a Lift program, a line for each step; empty: the program as it is."""
 
+    def but(self, kernel: str) -> Implementation:
+        """The implementation without the schedule of a kernel."""
+        others = (text for text in self.schedules if not text.startswith(f"{kernel}: "))
+        return replace(self, schedules=tuple(others))
+
     def applied(self, program: Program) -> Program:
         """The program computed so; a TileError if it cannot be."""
         module, text = program.module, program.text

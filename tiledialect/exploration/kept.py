@@ -1,7 +1,8 @@
 """Implementations that searches have found, kept for programs, shapes and devices.
 
 One file for each program and device, on disk; `.explored` files hold the same, for other machines
-of the kind.
+of the kind. Another version of the package makes other kernels of them, which nobody has compared:
+they are left out there.
 """
 
 from __future__ import annotations
@@ -11,13 +12,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import tiledialect
 from tiledialect import disk
 from tiledialect.errors import TileError
 from tiledialect.exploration.implementation import Implementation
+from tiledialect.exploration.subject import Subject
 from tiledialect.ir.mlir_text import print_module
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.program.program import Program
+from tiledialect.passes.diagnostics.reporting import warn
 from tiledialect.records import WRONG, from_json, to_json
+
+OTHER_VERSION = (
+    "{} is of version {} of the package, and left out, as this is {}: explore again, which begins "
+    "with what is kept"
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,15 @@ class Found:
     """Least measured seconds of a call."""
     default_seconds: float
     """The same without exploration."""
+    tried: int
+    """Number of candidates of each kernel, at least, of which it is the fastest."""
+    version: str = tiledialect.__version__
+    """Version of the package that has found it."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this version of the package has found it."""
+        return self.version == tiledialect.__version__
 
 
 @dataclass(frozen=True)
@@ -55,10 +73,14 @@ def source_digest(program: Program) -> str:
 
 
 def check_source(found: Sequence[Found], program: Program, path: Path) -> None:
-    """Raise a TileError if all implementations of a file are of other programs."""
+    """Raise a TileError if all implementations of a file are of other programs, and warn if all are
+    of other versions of the package."""
     own = source_digest(program)
-    if not any(f.program.partition("-")[0] == own for f in found):
+    fit = [f for f in found if f.program.partition("-")[0] == own]
+    if not fit:
         raise TileError(f"{path} has no implementation of {program.name}, but of another program")
+    if not any(f.is_current for f in fit):
+        warn([OTHER_VERSION.format(path, fit[0].version, tiledialect.__version__)])
 
 
 def described(device: Device) -> str:
@@ -67,18 +89,33 @@ def described(device: Device) -> str:
 
 
 def keep(found: Found) -> None:
-    """Keep what was found on disk, if it is faster than what was kept."""
+    """Keep what was found on disk, in place of what was kept for inputs of the same types.
+
+    Times of other days do not count: a search measures what was kept beside what it finds.
+    """
     path = _path(found.program, found.device)
-    earlier = _on_disk(path)
-    if any(f.types == found.types and f.seconds < found.seconds for f in earlier):
-        return
-    others = (f for f in earlier if f.types != found.types)
+    others = (f for f in _on_disk(path) if f.types != found.types)
     disk.write_sealed(path, to_json(_File((found, *others))).encode())
 
 
 def kept_for(program: Program, device: Device) -> tuple[Found, ...]:
     """Implementations that are kept for a program on a device."""
     return _on_disk(_path(digest(program), described(device)))
+
+
+def found_for(
+    subject: Subject, implementation: Implementation, seconds: float, default: float, tried: int
+) -> Found:
+    """The fastest implementation of a subject as data."""
+    own = digest(subject.program), described(subject.device), subject.shapes
+    return Found(*own, implementation, seconds, default, tried)
+
+
+def implementations(subject: Subject) -> list[Implementation]:
+    """The implementation that is kept for a subject, if there is one."""
+    kept = kept_for(subject.program, subject.device)
+    found = matching(kept, subject.program, subject.device, subject.shapes)
+    return [] if found is None else [found.implementation]
 
 
 def of_program(found: Iterable[Found], program: Program, device: Device) -> list[Found]:
@@ -88,8 +125,9 @@ def of_program(found: Iterable[Found], program: Program, device: Device) -> list
 
 
 def matching(found: Iterable[Found], program: Program, device: Device, types: str) -> Found | None:
-    """The implementation for inputs of some types, if there is one."""
-    return next((f for f in of_program(found, program, device) if f.types == types), None)
+    """The implementation for inputs of some types, if this version has found one."""
+    own = of_program(found, program, device)
+    return next((f for f in own if f.types == types and f.is_current), None)
 
 
 def save(path: Path, found: Sequence[Found]) -> None:

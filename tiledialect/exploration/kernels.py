@@ -119,6 +119,16 @@ class KernelPart:
         finally:
             kernel.schedule = None
 
+    def ranked(self, count: int) -> list[str]:
+        """The cost model's best schedules that the kernel can run, at most so many."""
+        found: list[str] = []
+        for candidate in self._weighed:
+            if len(found) == count:
+                break
+            with suppress(DeadEndError):
+                found.append(self._text(candidate.schedule))
+        return found
+
     def seeds(self) -> Iterator[Decisions]:
         """Decisions of the default, of schedules near those of earlier searches, and of those that
         the cost model ranks, the best first."""

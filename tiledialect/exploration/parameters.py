@@ -20,6 +20,7 @@ from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.memory import ToLocalOp, ToPrivateOp
 from tiledialect.dialects.lift.sharing import PARALLEL
 from tiledialect.dialects.lift.types import all_sizes, as_array, leading, sizes_of
+from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
 from tiledialect.exploration.settings import ParameterSettings
 from tiledialect.index.size import Size
@@ -30,8 +31,6 @@ from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, enumerated
 
-ELEMENT = 4
-"""Bytes of an element, in bounds of memory."""
 POWERS = tuple(2**k for k in range(11))
 """Values of sizes that divide nothing."""
 
@@ -235,7 +234,7 @@ def _memory(
     for op in live:
         t = op.results[0].type if isinstance(op, kinds) else None
         if isinstance(t, TensorType) and any(isinstance(a, PARALLEL) for a in ancestors(op)):
-            count = Size.of(ELEMENT)
+            count = Size.of(element_bytes(t.element_type))
             for size in sizes_of(t):
                 count *= size
             total += count

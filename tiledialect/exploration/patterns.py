@@ -21,7 +21,7 @@ from tiledialect.exploration.mapping import DEFAULT, MappingSpace
 from tiledialect.exploration.parameters import ParameterSpace
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.settings import Settings, native_lanes
-from tiledialect.exploration.subject import Subject
+from tiledialect.exploration.subject import NO_SPEED, Subject, cost_device
 from tiledialect.index.integer import Expr
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
@@ -31,7 +31,7 @@ from tiledialect.lowering.pipeline import local_size_of
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.passes.lift.strategies.derivation import Derivation
-from tiledialect.schedule.cost.device import COMMON, Device, Kind, described, device_of
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.search.decisions import (
     Chooser,
     DeadEndError,
@@ -74,9 +74,9 @@ class LiftPart:
         start = Derivation.of(program.module, program.name)
         sizes = input_sizes(start, subject.types)
         start = start.bind(**sizes) if sizes else start
-        module = start.module.clone()
-        describe(module, target)
-        device = device_of(module) or described(Kind.CPU, COMMON[Kind.CPU])
+        device = cost_device(subject.device)
+        if device is None:
+            raise TileError(NO_SPEED.format(subject.device.id))
         return LiftPart(start, program.name, device, target, settings or Settings())
 
     @cached_property

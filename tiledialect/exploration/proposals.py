@@ -8,12 +8,13 @@ estimates.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import exp, inf, log
 from random import Random
 
 from tiledialect.exploration.parts import Candidate
-from tiledialect.exploration.study import Asking, Study, Trial
+from tiledialect.exploration.study import Asking, Proposal, Study, Trial
 from tiledialect.schedule.search.decisions import DeadEndError, Decisions, drawn, made, mutated
 
 SEED, MUTATION, SAMPLER, DRAW = "seed", "mutation", "sampler", "draw"
@@ -43,8 +44,8 @@ class Proposals:
         self._correction = Correction()
         self._seeds = self.study.part.seeds()
         self._turn = 0
-        self._default = next(self._seeds)
-        self.first = made(self.study.part.candidate, self._default)[1].text
+        self._default = made(self.study.proposal, next(self._seeds))
+        self.first = self._default[1].candidate.text
         """Text of the default candidate."""
         self._look()
 
@@ -57,7 +58,7 @@ class Proposals:
 
     def default(self) -> Asking | None:
         """The candidate without a search; None if its outcome is known."""
-        return self.study.ask(SEED, self._default)
+        return self.study.ask(SEED, *self._default)
 
     def next(self) -> Asking | None:
         """The next candidate; None if no new one is found."""
@@ -81,46 +82,41 @@ class Proposals:
     def _draw(self) -> Asking | None:
         """Any new candidate."""
         for _ in range(DRAWS):
-            try:
-                decisions, candidate = drawn(self.study.part.candidate, self.random, 1)
-            except DeadEndError:
-                continue
-            if candidate.text not in self.study.seen:
-                return self.study.ask(DRAW, decisions)
+            with suppress(DeadEndError):
+                found = self.study.ask(DRAW, *drawn(self.study.proposal, self.random, 1))
+                if found is not None:
+                    return found
         return None
 
     def _seed(self) -> Asking | None:
         for decisions in self._seeds:
-            if (found := self.study.ask(SEED, decisions)) is not None:
-                return found
+            with suppress(DeadEndError):
+                found = self.study.ask(SEED, *made(self.study.proposal, decisions))
+                if found is not None:
+                    return found
         return None
 
     def _mutation(self) -> Asking | None:
         """The most promising of some mutations of the best candidates."""
-        found = sorted(self._mutations(), key=lambda pair: pair[0])
-        for _, decisions in found:
-            if (asking := self.study.ask(MUTATION, decisions)) is not None:
-                return asking
-        return None
+        found = min(self._mutations(), key=lambda triple: triple[0], default=None)
+        return None if found is None else self.study.ask(MUTATION, *found[1:])
 
-    def _mutations(self) -> Iterator[tuple[float, Decisions]]:
-        """Decisions with the times that are expected of them."""
+    def _mutations(self) -> Iterator[tuple[float, Decisions, Proposal]]:
+        """New candidates, after the times that are expected of them."""
         for _ in range(self.study.part.mutations if self.best else 0):
             parent = self.random.choice(self.best[:PARENTS])
-            try:
-                decisions, candidate = mutated(
-                    self.study.part.candidate, parent.decisions, self.random, 4
-                )
-            except DeadEndError:
-                continue
-            if candidate.text not in self.study.seen:
-                yield self._correction.expected(candidate, decisions), decisions
+            with suppress(DeadEndError):
+                given = parent.decisions, self.random, 4
+                decisions, proposal = mutated(self.study.proposal, *given)
+                candidate = proposal.candidate
+                if candidate.text not in self.study.seen:
+                    yield self._correction.expected(candidate, decisions), decisions, proposal
 
     def _sample(self) -> Asking | None:
         """A candidate of the sampler that is worth a trial."""
         least = self.best[0].seconds if self.best else inf
         for _ in range(ASKS):
-            asking = self.study.ask(SAMPLER)
+            asking = self.study.ask_sampler(SAMPLER)
             if asking is None:
                 continue
             expected = self._correction.expected(asking.candidate, asking.decisions)

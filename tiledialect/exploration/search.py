@@ -11,12 +11,12 @@ from math import inf
 from random import Random
 
 from tiledialect.errors import TileError
-from tiledialect.exploration.evaluation import Failure, Outcome
+from tiledialect.exploration.evaluation import Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.parts import Part
 from tiledialect.exploration.proposals import Proposals
 from tiledialect.exploration.study import Asking, Study, Trial
-from tiledialect.exploration.workers import Workers
+from tiledialect.exploration.workers import LostError, Workers, outcome_of
 
 Assemble = Callable[[Mapping[str, str]], Implementation]
 """Makes an implementation of the candidates of all parts, by their names."""
@@ -53,9 +53,22 @@ class Search:
         """Least seconds of a call so far, and of the default."""
         self.default = self.implementation = self.assemble({})
         """The default and the fastest implementation so far."""
+        self.lost = ""
+        """Reason for which no more candidates can be evaluated."""
 
     def run(self, limits: Limits) -> Iterator[Trial]:
-        """Evaluate candidates within the limits, and give each trial at its end."""
+        """Evaluate candidates within the limits, and give each trial at its end.
+
+        Where the workers are lost, the search ends: what was in flight says nothing of candidates.
+        """
+        try:
+            yield from self._run(limits)
+        except LostError as error:
+            if self.best == inf:
+                raise TileError(f"the workers are lost: {error}") from None
+            self.lost = str(error)
+
+    def _run(self, limits: Limits) -> Iterator[Trial]:
         end = time.monotonic() + limits.seconds
         yield from self._first()
         flying: dict[Future[Outcome], _Flight] = {}
@@ -72,31 +85,36 @@ class Search:
                 if not flying:
                     return
                 done, _ = wait(flying, timeout=1.0, return_when=FIRST_COMPLETED)
+                lost: LostError | None = None
                 for future in done:
-                    yield self._land(flying.pop(future), _outcome(future))
+                    flight = flying.pop(future)
+                    try:
+                        outcome = outcome_of(future)
+                    except LostError as error:
+                        # What else is done counts.
+                        lost = error
+                        continue
+                    yield self._land(flight, outcome)
+                if lost is not None:
+                    raise lost
 
-    def confirm(self) -> None:
-        """Measure the default and the fastest implementations in turns, and keep the fastest.
-
-        A single measurement may be lucky, or unlucky. One that fails once is not taken.
-        """
+    def confirm(self, others: Sequence[Implementation] = ()) -> bool:
+        """Measure the default, the fastest and other implementations in turns, and keep the
+        fastest; false if the workers are lost: what they measured before counts."""
         # The best of each part may have been found beside others.
         together = self.assemble(self._chosen)
-        contenders = [self.default, together, *(i for _, i in self._fastest[:CONTENDERS])]
-        least = dict.fromkeys(contenders, inf)
-        for _ in range(ROUNDS):
-            for implementation in [*least]:
-                outcome = self._evaluated(implementation)
-                if outcome.is_good:
-                    least[implementation] = min(least[implementation], outcome.seconds)
-                elif implementation != self.default:
-                    del least[implementation]
-        if least[self.default] == inf:
-            # The workers are lost: what they measured before counts.
-            return
-        self.default_seconds = least[self.default]
+        fastest = (i for _, i in self._fastest[:CONTENDERS])
+        try:
+            least = contest(self._evaluated, [self.default, together, *others, *fastest])
+        except LostError as error:
+            self.lost = str(error)
+            return False
+        if not least:
+            return False
+        self.default_seconds = least.get(self.default, self.default_seconds)
         self.implementation = min(least, key=least.__getitem__)
         self.best = least[self.implementation]
+        return True
 
     def _first(self) -> list[Trial]:
         """The default of every part together, which others are compared with, and the best of
@@ -114,7 +132,7 @@ class Search:
             raise TileError(f"the program as it is cannot be explored: {outcome.message}")
         self.best = self.default_seconds = outcome.seconds
         self._fastest = [(outcome.seconds, self.default)]
-        ends = [self._tell(number, asking, outcome) for number, asking in asked.items()]
+        ends = [self._tell(n, asking, outcome, self.default) for n, asking in asked.items()]
         self._resume()
         return ends
 
@@ -130,7 +148,7 @@ class Search:
 
     def _evaluated(self, implementation: Implementation) -> Outcome:
         """Outcome of an implementation, however long it takes."""
-        return _outcome(self.workers.submit(implementation, inf))
+        return outcome_of(self.workers.submit(implementation, inf))
 
     def _take(self, outcome: Outcome, implementation: Implementation) -> bool:
         """Keep an implementation if it is the fastest so far."""
@@ -157,13 +175,16 @@ class Search:
         return _Flight(number, asking, implementation)
 
     def _land(self, flight: _Flight, outcome: Outcome) -> Trial:
-        trial = self._tell(flight.number, flight.asking, outcome)
+        trial = self._tell(flight.number, flight.asking, outcome, flight.implementation)
         if self._take(outcome, flight.implementation):
             self._chosen[trial.part] = trial.text
         return trial
 
-    def _tell(self, number: int, asking: Asking, outcome: Outcome) -> Trial:
-        trial = self.studies[number].tell(asking, outcome)
+    def _tell(
+        self, number: int, asking: Asking, outcome: Outcome, implementation: Implementation
+    ) -> Trial:
+        study = self.studies[number]
+        trial = study.tell(asking, outcome, implementation.but(study.part.name).schedules)
         self._proposals[number].note(trial)
         self.trials.append(trial)
         return trial
@@ -198,12 +219,22 @@ class _Shares:
         self._spent[number] += 1
 
 
-def _outcome(future: Future[Outcome]) -> Outcome:
-    """Result of a trial; one whose worker was lost is a failure."""
-    try:
-        return future.result()
-    except Exception as error:
-        return Outcome(failure=Failure.ENDED, message=f"its worker was lost: {error}")
+def contest(
+    evaluate: Callable[[Implementation], Outcome], contenders: Sequence[Implementation]
+) -> dict[Implementation, float]:
+    """Least seconds of implementations that are measured in turns, without those that fail once.
+
+    A single measurement may be lucky, or unlucky, and a kernel with a race may be right at times.
+    """
+    least = dict.fromkeys(contenders, inf)
+    for _ in range(ROUNDS):
+        for implementation in [*least]:
+            outcome = evaluate(implementation)
+            if outcome.is_good:
+                least[implementation] = min(least[implementation], outcome.seconds)
+            else:
+                del least[implementation]
+    return least
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -17,9 +17,9 @@ from tiledialect.exploration.evaluation import Failure, Outcome
 from tiledialect.exploration.parts import Candidate, Part
 from tiledialect.passes.diagnostics.reporting import warn
 from tiledialect.schedule.search.decisions import (
+    Chooser,
     DeadEndError,
     Decisions,
-    Fixed,
     Option,
     nearest,
 )
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 INSTALL = "exploring needs Optuna: pip install 'tiledialect[explore]'"
 TEXT, ESTIMATE, FAILURE, MESSAGE, SOURCE = "text", "estimate", "failure", "message", "source"
-DECISIONS = "decisions"
+DECISIONS, BESIDE = "decisions", "beside"
 """Attributes of trials in a storage."""
 OFTEN = 5.0
 """Seconds between looks for trials of other processes."""
@@ -71,19 +71,39 @@ def parameter(name: str, options: Sequence[Option], domain: Sequence[str]) -> st
     return f"{name} {digest.hexdigest()[:8]}"
 
 
-class Named(Fixed):
-    """Chooser of given decisions, with their names for samplers."""
+@dataclass(frozen=True)
+class Proposal:
+    """A candidate with the decisions that make it."""
 
-    def __init__(self, given: Decisions):
-        super().__init__(given)
+    candidate: Candidate
+    named: Decisions
+    """Decisions by their names for samplers."""
+    domains: Mapping[str, Sequence[Option]]
+    """Domains of these: words, or the least and the greatest number."""
+
+
+class Noting:
+    """Chooser by another one, that notes decisions for samplers."""
+
+    def __init__(self, chooser: Chooser):
         self.named: dict[str, Option] = {}
-        """Decisions so far by these names."""
+        self.domains: dict[str, Sequence[Option]] = {}
+        self._chooser = chooser
 
     def choose(self, name: str, options: Sequence[Option], domain: Sequence[str] = ()) -> Option:
-        """A given option, or the nearest."""
-        found = super().choose(name, options, domain)
-        self.named[parameter(name, options, domain)] = found
+        """The option of the other chooser."""
+        found = self._chooser.choose(name, options, domain)
+        own = parameter(name, options, domain)
+        self.named[own] = found
+        self.domains[own] = domain_of(options, domain)
         return found
+
+
+def domain_of(options: Sequence[Option], domain: Sequence[str]) -> Sequence[Option]:
+    """Domain of a decision for samplers: words, or the least and the greatest number."""
+    if isinstance(options[0], int):
+        return options[0], options[-1]
+    return [str(word) for word in domain or options]
 
 
 class Asked:
@@ -97,16 +117,16 @@ class Asked:
         """The sampler's option, or the nearest that there is."""
         if not options:
             raise DeadEndError(name)
-        own = parameter(name, options, domain)
-        if isinstance(options[0], int):
-            numbers = [n for n in options if isinstance(n, int)]
-            low, high = numbers[0], numbers[-1]
-            wanted = low if low == high else self._trial.suggest_int(own, low, high, log=low >= 1)
-        else:
-            words = [str(word) for word in (domain or options)]
-            wanted = words[0] if len(words) == 1 else self._trial.suggest_categorical(own, words)
+        own, words = parameter(name, options, domain), domain_of(options, domain)
+        wanted = words[0] if words[0] == words[-1] else self._asked(own, words)
         self.made[name] = nearest(wanted, options, domain)
         return self.made[name]
+
+    def _asked(self, name: str, domain: Sequence[Option]) -> Option:
+        low, high = domain[0], domain[-1]
+        if isinstance(low, int) and isinstance(high, int):
+            return self._trial.suggest_int(name, low, high, log=low >= 1)
+        return self._trial.suggest_categorical(name, [str(word) for word in domain])
 
 
 @dataclass(frozen=True)
@@ -126,6 +146,8 @@ class Trial:
     source: str
     """Origin of the candidate: a seed, a mutation, or the sampler."""
     decisions: Decisions
+    beside: tuple[str, ...] = ()
+    """Schedules of the other kernels, each as ``name: <…>``."""
 
 
 @dataclass(frozen=True)
@@ -205,49 +227,44 @@ class Study:
             *(self.part.name, trial.number, given[TEXT], given[ESTIMATE]),
             trial.values[0] if trial.state == self._states.COMPLETE else inf,
             *(given[FAILURE], given[MESSAGE], given[SOURCE], json.loads(given[DECISIONS])),
+            tuple(json.loads(given.get(BESIDE, "[]"))),
         )
 
-    def ask(self, source: str, decisions: Decisions | None = None) -> Asking | None:
-        """A candidate by given decisions, or by the sampler's; None if they make none that is
-        new."""
-        named = None if decisions is None else self._new(decisions)
-        if decisions is not None and named is None:
-            return None
-        with warnings.catch_warnings():
-            # Given decisions may be outside the sampler's range.
-            warnings.simplefilter("ignore")
-            if named is not None:
-                self._study.enqueue_trial(dict(named))
-            trial = self._study.ask()
-            chooser = Asked(trial)
-            try:
-                candidate = self.part.candidate(chooser)
-            except DeadEndError:
-                self._study.tell(trial, state=self._states.FAIL)
-                return None
-        if candidate.text in self.seen:
-            # The sampler takes time for each trial that has a value.
-            self._study.tell(trial, state=self._states.FAIL)
-            return None
-        self.seen.add(candidate.text)
-        return Asking(trial, candidate, source, chooser.made)
+    def proposal(self, chooser: Chooser) -> Proposal:
+        """The candidate that decisions make: a space of its own."""
+        noting = Noting(chooser)
+        candidate = self.part.candidate(noting)
+        return Proposal(candidate, noting.named, noting.domains)
 
-    def _new(self, decisions: Decisions) -> Decisions | None:
-        """Decisions by their names for the sampler; None if they make no new candidate."""
-        chooser = Named(decisions)
-        try:
-            candidate = self.part.candidate(chooser)
-        except DeadEndError:
+    def ask(self, source: str, decisions: Decisions, proposal: Proposal) -> Asking | None:
+        """Begin a trial of a candidate; None if it is not new."""
+        if proposal.candidate.text in self.seen:
             return None
-        return None if candidate.text in self.seen else chooser.named
+        self.seen.add(proposal.candidate.text)
+        self._study.enqueue_trial(dict(proposal.named))
+        trial = self._study.ask(fixed_distributions=_distributions(proposal))
+        return Asking(trial, proposal.candidate, source, decisions)
+
+    def ask_sampler(self, source: str) -> Asking | None:
+        """Begin a trial of a candidate by the sampler's decisions; None if it makes no new one."""
+        trial = self._study.ask()
+        chooser = Asked(trial)
+        with suppress(DeadEndError):
+            candidate = self.part.candidate(chooser)
+            if candidate.text not in self.seen:
+                self.seen.add(candidate.text)
+                return Asking(trial, candidate, source, chooser.made)
+        # The sampler takes time for each trial that has a value.
+        self._study.tell(trial, state=self._states.FAIL)
+        return None
 
     def drop(self, asking: Asking) -> None:
         """Leave out a candidate that is not worth a trial."""
         self.seen.remove(asking.candidate.text)
         self._study.tell(asking.trial, state=self._states.FAIL)
 
-    def tell(self, asking: Asking, outcome: Outcome) -> Trial:
-        """Keep the outcome of a candidate."""
+    def tell(self, asking: Asking, outcome: Outcome, beside: tuple[str, ...] = ()) -> Trial:
+        """Keep the outcome of a candidate, beside which others had these schedules."""
         trial, candidate = asking.trial, asking.candidate
         given = {
             TEXT: candidate.text,
@@ -256,6 +273,7 @@ class Study:
             MESSAGE: outcome.message[:2000],
             SOURCE: asking.source,
             DECISIONS: json.dumps(dict(asking.decisions)),
+            BESIDE: json.dumps(beside),
         }
         for name, value in given.items():
             trial.set_user_attr(name, value)
@@ -268,7 +286,7 @@ class Study:
         seconds = outcome.seconds if good else inf
         return Trial(
             *(self.part.name, trial.number, candidate.text, candidate.estimate, seconds),
-            *(outcome.failure, outcome.message, asking.source, asking.decisions),
+            *(outcome.failure, outcome.message, asking.source, asking.decisions, beside),
         )
 
     def _keep(self, trial: Any) -> None:
@@ -283,3 +301,16 @@ class Study:
         """Go on without the storage: what was found counts more."""
         self._kept = None
         warn([f"the storage of the search fails, and keeps no more trials: {error}"])
+
+
+def _distributions(proposal: Proposal) -> dict[str, Any]:
+    """Distributions of a candidate's decisions, as `Asked` asks for them."""
+    kinds = library().distributions
+    found: dict[str, Any] = {}
+    for name, (low, *more) in proposal.domains.items():
+        if isinstance(low, int):
+            high = more[-1]
+            found[name] = kinds.IntDistribution(low, high, log=low >= 1)
+        else:
+            found[name] = kinds.CategoricalDistribution([low, *more])
+    return found

@@ -10,15 +10,29 @@ from functools import cached_property
 from typing import Any
 
 import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
 
 from tiledialect.interpreters.tile import array_type
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.signature import types_text
+from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.runtime.device.device import Device
-from tiledialect.lowering.runtime.device.devices import choose
+from tiledialect.lowering.runtime.device.devices import choose, target_system_spec
 from tiledialect.lowering.runtime.program.program import Program, Types
+from tiledialect.schedule.cost.device import Device as CostDevice
+from tiledialect.schedule.cost.device import device_of
 
 Array = npt.NDArray[Any]
+
+NO_SPEED = "{} has no speed to explore by: it is a simulator"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Inputs of a program, and results of the reference semantics for them."""
+
+    arrays: Sequence[Array]
+    expected: Sequence[Array]
 
 
 @dataclass(frozen=True)
@@ -27,10 +41,14 @@ class Subject:
 
     program: Program
     device: Device
-    arrays: Sequence[Array]
-    """Inputs of every trial."""
-    expected: Sequence[Array]
-    """Results of the reference semantics for the inputs."""
+    cases: Sequence[Case]
+    """The user's inputs, by which every trial is measured, and others for comparisons of results:
+    inputs such as ones hide wrong indices."""
+
+    @property
+    def arrays(self) -> Sequence[Array]:
+        """The user's inputs."""
+        return self.cases[0].arrays
 
     @cached_property
     def types(self) -> Types:
@@ -52,14 +70,21 @@ class Subject:
         program = self.program
         given = program.name, program.text, program.gradients, program.schedules, program.fusion
         module = print_module(program.module)
-        return pickle.dumps((module, given, self.device.id, self.arrays, self.expected))
+        return pickle.dumps((module, given, self.device.id, self.cases))
 
     @staticmethod
     def from_bytes(data: bytes) -> Subject:
         """The subject that ``to_bytes`` wrote; its device is the one of the same id here."""
-        module, given, device, arrays, expected = pickle.loads(data)
+        module, given, device, cases = pickle.loads(data)
         program = Program(parse_mlir(module, "<subject>"), *given)
-        return Subject(program, choose(device), arrays, expected)
+        return Subject(program, choose(device), cases)
+
+
+def cost_device(device: Device) -> CostDevice | None:
+    """The device as the cost model describes it; None for a simulator, which has no speed."""
+    module = ModuleOp([])
+    describe(module, target_system_spec(device))
+    return device_of(module)
 
 
 def key_of(program: Program, types: Types, device: Device) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiledialect.errors import TileError
-from tiledialect.exploration.evaluation import Evaluator, Outcome
+from tiledialect.exploration.evaluation import Evaluator, Failure, Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.subject import Subject
 from tiledialect.records import from_json, to_json
@@ -26,12 +26,35 @@ Submit = Callable[[Implementation, float], "Future[Outcome]"]
 """Begins a trial of an implementation, given the shortest time so far."""
 
 
+class LostError(Exception):
+    """Loss of the scheduler, and with it of all workers: no candidate is to blame."""
+
+
 @dataclass(frozen=True)
 class Workers:
     """Processes that evaluate implementations of one subject."""
 
     submit: Submit
     count: int
+
+
+def outcome_of(future: Future[Outcome]) -> Outcome:
+    """Result of a trial; one that has cost its worker is a failure."""
+    try:
+        return future.result()
+    except Exception as error:
+        if _is_killed(error):
+            return Outcome(failure=Failure.ENDED, message=f"its worker was lost: {error}")
+        raise LostError(str(error) or type(error).__name__) from None
+
+
+def _is_killed(error: Exception) -> bool:
+    """Whether a trial ended the workers that tried it, one after the other."""
+    try:
+        from distributed import KilledWorker
+    except ImportError:
+        return False
+    return isinstance(error, KilledWorker)
 
 
 @contextmanager

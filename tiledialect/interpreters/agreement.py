@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,3 +37,11 @@ def disagreement(actual: Array, expected: Array) -> str:
     off = distance(actual, expected)
     # A NaN is no number within the tolerance.
     return "" if off <= allowed else f"off by {off:.1e} of the largest value"
+
+
+def wrong(outputs: Sequence[Array], expected: Sequence[Array]) -> str:
+    """Difference of results from the expected ones; empty if they agree."""
+    for number, (a, b) in enumerate(zip(outputs, expected, strict=True)):
+        if text := disagreement(np.asarray(a), b):
+            return f"result {number}: {text}"
+    return ""

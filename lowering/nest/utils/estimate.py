@@ -109,19 +109,29 @@ def _count(op: Operation, counts: _Counts, scope: NestScope, device: Device) -> 
     if isinstance(op, LoadOp | StoreOp):
         _count_access(op, counts, scope, device)
     elif isinstance(op, ForOp):
-        if not op.is_parallel and not op.is_unrolled:
-            counts.flops += (
-                LOOP
-                * _executions(op)
-                * steps(op)
-                / _lanes(op, device)[1]
-                * (device.native_vector_width if device.is_cpu else 1)
-            )
+        counts.flops += _flops_of_loop(op, device)
     elif op.dialect_name() in ("arith", "math") and not isinstance(op, _FREE) and op.results:
-        wide = op.results[0].type
-        own = wide.get_shape()[0] if isinstance(wide, VectorType) else 1
-        weight = SLOW if isinstance(op, _SLOW) or op.dialect_name() == "math" else 1.0
-        counts.flops += weight * own * _executions(op) * _waste(op, device, own)
+        counts.flops += _flops_of_number(op, device)
+
+
+def _flops_of_loop(loop: ForOp, device: Device) -> float:
+    """Time of the steps of a loop that is not unrolled, in flops of full vectors."""
+    if loop.is_parallel or loop.is_unrolled:
+        return 0.0
+    return LOOP * _executions(loop) * steps(loop) * _own_vector(device) / _lanes(loop, device)[1]
+
+
+def _flops_of_number(op: Operation, device: Device) -> float:
+    """Time of an operation on numbers, in flops of full vectors."""
+    wide = op.results[0].type
+    own = wide.get_shape()[0] if isinstance(wide, VectorType) else 1
+    is_slow = isinstance(op, _SLOW) or op.dialect_name() == "math"
+    return (SLOW if is_slow else 1.0) * own * _executions(op) * _waste(op, device, own)
+
+
+def _own_vector(device: Device) -> int:
+    """Lanes that a vector of a work-item fills: those of a GPU are other work-items."""
+    return device.native_vector_width if device.is_cpu else 1
 
 
 def _executions(op: Operation) -> int:
@@ -161,7 +171,7 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
         return
     stride = stride_over(loop, op, scope) if loop is not None else None
     scattered = loop is not None and stride not in (0, 1)
-    waste = (device.native_vector_width if device.is_cpu else 1.0) if scattered else None
+    waste = float(_own_vector(device)) if scattered else None
     counts.flops += ACCESS * own * count * (waste or _waste(op, device, own))
     if t.memory_space == GLOBAL:
         sector = SECTORS[device.kind]

@@ -11,7 +11,7 @@ import pytest
 import tiledialect as td
 from tiledialect import disk
 from tiledialect.lowering.runtime.child_process import MARK
-from tiledialect.lowering.runtime.program import isolation, specialization, tune
+from tiledialect.lowering.runtime.program import isolation, specialization
 
 # pyright: reportPrivateUsage=false
 
@@ -134,16 +134,6 @@ def test_types_that_numpy_has_from_elsewhere(native: td.Device):
     f = td.compile("function (A[N], B[]) -> (O) { O = A * B; }", device=native)
     a, b = DATA[0].astype("bfloat16"), np.array(2).astype("bfloat16")
     assert np.array_equal(f.with_schedules({"O": "<group.x d0 : 36>"})(a, b), a * b)
-
-
-def test_candidates_that_end_the_process_are_left_out(
-    native: td.Device, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(isolation, "COMMAND", ENDS["aborts"][0])
-    f = td.compile(SOURCE, device=native, tune=3)
-    check(f)
-    (kept,) = (Path(tune.disk.folder()) / "tuned").iterdir()
-    assert tune.disk.read_sealed(kept) == b"[]", "the compiler's choice is what is left"
 
 
 def test_a_schedule_that_ends_a_runtime(native: td.Device):

@@ -1,0 +1,161 @@
+"""Tuning: candidates are measured at the first call, and the winners kept."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+from tiledialect.errors import TileError
+from tiledialect.exploration import evaluation, tuning
+from tiledialect.exploration.evaluation import Failure, Outcome
+from tiledialect.exploration.implementation import Implementation
+from tiledialect.exploration.kernels import kernel_parts
+from tiledialect.exploration.subject import Subject
+
+SOURCE = "function (A[M, N]) -> (S, Y) { S[i: M] = +(A[i, j]); Y = A * 2; }"
+DATA = np.arange(24 * 40, dtype=np.float32).reshape(24, 40)
+
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def check(f: td.Function) -> None:
+    """Fail unless the function does what it says."""
+    s, y = f(DATA)
+    assert np.array_equal(s, DATA.sum(1)) and np.array_equal(y, DATA * 2)
+
+
+def test_the_fastest_are_taken_and_kept(fast: td.Device, monkeypatch: pytest.MonkeyPatch):
+    f = td.compile(SOURCE, device=fast, tune=3)
+    check(f)
+    chosen = f.tuned(DATA).schedules(DATA)
+    kept = td.compile(SOURCE, device=fast, tune="kept")
+    assert kept.schedules(DATA) == chosen
+
+    def again(*_: Any) -> None:
+        raise AssertionError("nothing is measured twice")
+
+    monkeypatch.setattr(tuning, "Evaluator", again)
+    for count in (2, 3):
+        g = td.compile(SOURCE, device=fast, tune=count)
+        check(g)
+        assert g.tuned(DATA).schedules(DATA) == chosen
+    with pytest.raises(AssertionError, match="nothing is measured twice"):
+        td.compile(SOURCE, device=fast, tune=4)(DATA)
+
+
+def test_a_simulator_has_no_speed(device: td.Device, monkeypatch: pytest.MonkeyPatch):
+    def measured(*_: Any) -> None:
+        raise AssertionError("nothing is measured")
+
+    monkeypatch.setattr(tuning, "Evaluator", measured)
+    if device.type == "simulator":
+        check(td.compile(SOURCE, device=device, tune=2))
+
+
+def test_tuning_needs_no_optuna(fast: td.Device, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    check(td.compile(SOURCE, device=fast, tune=2))
+
+
+@dataclass
+class Times:
+    """Times of schedules in place of a process that measures them."""
+
+    outcomes: dict[str, Outcome]
+
+    def __call__(self, subject: Subject) -> Times:
+        return self
+
+    def evaluate(self, implementation: Implementation, best: float = inf) -> Outcome:
+        pairs = [text.split(": ", 1) for text in implementation.schedules]
+        found = [self.outcomes.get(text, Outcome(2.0)) for _, text in pairs]
+        bad = next((o for o in found if not o.is_good), None)
+        seconds = [o.seconds for o in found]
+        names = tuple(name for name, _ in pairs)
+        return bad or Outcome(sum(seconds), kernels=tuple(zip(names, seconds, strict=True)))
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("failure", [Failure.NONE, Failure.ENDED, Failure.WRONG])
+def test_schedules_that_fail_are_left_out(
+    failure: Failure, fast: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    """A crash of a driver, too; without a failure, the fastest schedule is taken."""
+    default = td.compile(SOURCE, device=fast).schedules(DATA)
+    f = td.compile(SOURCE, device=fast, tune=3)
+    texts = {part.name: part.ranked(3) for part in kernel_parts(f.subject([DATA], {}))}
+    _, second, third = texts["S"]
+    seconds = inf if failure else 0.5
+    monkeypatch.setattr(
+        tuning, "Evaluator", Times({second: Outcome(seconds, failure), third: Outcome(1.0)})
+    )
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = f.tuned(DATA).schedules(DATA)
+    assert found == {**default, "S": third if failure else second}
+    wrong = [str(w.message) for w in said]
+    assert len(wrong) == (failure == Failure.WRONG)
+    assert all(f"S: {second}" in text and "a defect" in text for text in wrong)
+
+
+def test_a_device_that_measures_nothing_keeps_the_default(
+    fast: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(evaluation, "COMMAND", "import os; os.abort()")
+    f = td.compile(SOURCE, device=fast, tune=2)
+    check(f)
+    assert f.tuned(DATA).schedules(DATA) == td.compile(SOURCE, device=fast).schedules(DATA)
+
+
+def test_given_schedules_stay(device: td.Device):
+    given = {"Y": "<group.x d0 : 24, serial d1 : 40>"}
+    f = td.compile(SOURCE, device=device, tune=2).with_schedules(given)
+    check(f)
+    assert f.tuned(DATA).schedules(DATA)["Y"] == given["Y"]
+
+
+def test_the_gradient_is_tuned_too(device: td.Device):
+    f = td.compile("function (A) -> (B) { B = A * A; }", device=device, tune=2).gradient()
+    assert np.array_equal(f(np.float32([1, 2]), np.float32([1, 1])), [2, 4])
+
+
+def test_warnings_come_once_and_before_anything_runs(
+    fast: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    """Also of what takes so long that nobody would wait for it."""
+    said, measured = list[str](), list[int]()
+
+    class Noting(Times):
+        def evaluate(self, implementation: Implementation, best: float = inf) -> Outcome:
+            measured.append(len(said))
+            return super().evaluate(implementation, best)
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        said.append(str(message))
+
+    monkeypatch.setattr(tuning, "Evaluator", Noting({}))
+    monkeypatch.setattr(warnings, "showwarning", show)
+    source = "function (A[M, N]) -> (S) { S[i: M] = +(A[i, j]); }"
+    f = td.compile(source, tune=2, device=fast)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for rows in (24, 48):
+            assert f(np.ones((rows, 40), np.int8)).tolist() == [40] * rows
+    assert len(said) == 1 and "wraps beyond 127" in said[0]
+    assert measured and set(measured) == {1}
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, "all"])
+def test_wrong_numbers(wrong: Any):
+    with pytest.raises(TileError, match="`tune` must be a number of schedules, at least 0"):
+        td.compile(SOURCE, tune=wrong)

@@ -1,0 +1,83 @@
+"""Inputs for comparisons of results: the user's, and random ones like them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tiledialect.dialects.tile.numeric import kind_of
+from tiledialect.errors import TileError
+from tiledialect.exploration.subject import Case
+from tiledialect.interpreters.agreement import wrong
+
+Array = npt.NDArray[Any]
+
+DIFFERS = (
+    "candidates are not compared for random inputs like the given ones, as the program differs "
+    "from the reference semantics there without a search, too: {}"
+)
+OTHERS, LARGE = 2, 64 << 20
+"""Number of random inputs; bytes of inputs and results from which there are only one."""
+
+
+def cases_of(
+    arrays: Sequence[Array], reference: Callable[[Sequence[Array]], Sequence[Array]]
+) -> list[Case]:
+    """The user's inputs and random ones like them, with the results of the reference semantics.
+
+    Random inputs for which these are errors are left out, as where two rows have one index.
+    """
+    own = Case(arrays, reference(arrays))
+    found, random = [own], np.random.default_rng(0)
+    nbytes = sum(a.nbytes for a in (*own.arrays, *own.expected))
+    for _ in range(OTHERS if nbytes < LARGE else 1):
+        made = [like(array, random) for array in arrays]
+        if all(a is b for a, b in zip(made, arrays, strict=True)):
+            break
+        try:
+            found.append(Case(made, reference(made)))
+        except TileError:
+            continue
+    return found
+
+
+def agreeing(
+    cases: Sequence[Case], default: Callable[..., Any], warn: Callable[[tuple[str, ...]], None]
+) -> list[Case]:
+    """The user's inputs, and random ones for which a program agrees as it is compiled by default.
+
+    Some programs are right for certain numbers alone, as those that divide by a difference.
+    """
+    own, *others = cases
+    found = [own]
+    for case in others:
+        results = default(*case.arrays)
+        outputs = results if isinstance(results, tuple) else (results,)
+        if text := wrong(outputs, case.expected):
+            warn((DIFFERS.format(text),))
+        else:
+            found.append(case)
+    return found
+
+
+def like(array: Array, random: np.random.Generator) -> Array:
+    """A random array of the same type and range, as programs may need positive numbers, or indices
+    that exist: other reals, integers at other places. The array itself where there is no other."""
+    if kind_of(array.dtype) != "f":
+        flat = array.reshape(-1)
+        is_one = flat.size == 0 or bool((flat == flat[0]).all())
+        return array if is_one else random.permutation(flat).reshape(array.shape)
+    finite = array[np.isfinite(array)].astype(np.float64)
+    if not finite.size:
+        return array
+    low, high = float(finite.min()), float(finite.max())
+    if low == high:
+        # Numbers of the same sign, and positive ones for zeros.
+        low, high = sorted((0.5 * low, 1.5 * low)) if low else (0.0, 1.0)
+    if not isfinite(high - low):
+        return array
+    return random.uniform(low, high, array.shape).astype(array.dtype)
