@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
 
-.PHONY: help demo test lint unit filecheck format dist docs fuzz bench clean
+.PHONY: help demo test lint unit filecheck format dist docs fuzz bench bench-model clean
 
 help:
 	@echo "make demo    find edges in a photograph, and train a network to read digits"
@@ -20,6 +20,7 @@ help:
 	@echo "make format  format the code"
 	@echo "make fuzz    feed random programs, schedules, orders of passes and index spaces until something breaks"
 	@echo "make bench   measure the kernels beside others'"
+	@echo "make bench-model  judge the cost model by recorded timings"
 
 .venv/installed-%: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 1; }
@@ -73,10 +74,10 @@ bench: $(INSTALLED)
 	OPENBLAS_THREAD_TIMEOUT=18 $(BIN)/python bench/run.py $(ARGS)
 
 bench-model: $(INSTALLED)
-	@# ARGS="--only product/small --time 2m --trials 200": explores, and judges the cost model.
+	@# ARGS="--only product/small --time 2m --trials 200": explores, too.
 	@mkdir -p build
-	$(BIN)/python bench/exploration.py --json build/trials.json $(ARGS)
-	$(BIN)/python bench/model_quality.py build/trials.json
+	$(if $(ARGS),$(BIN)/python bench/exploration.py --json build/trials.json $(ARGS))
+	$(BIN)/python bench/model_quality.py bench/timings/*.gz $(if $(ARGS),build/trials.json)
 
 clean:
 	rm -rf .venv build dist demo-output .pytest_cache .ruff_cache .hypothesis *.egg-info

@@ -69,6 +69,7 @@ class Cache:
 
 
 PACKAGE = Cache("facts of the package's files, the process and the processor: no key", None)
+RATES = Cache("rates of microarchitectures by the name of their file", None)
 PLATFORMS = Cache("OpenCL C before programs by platform and compute capability", None)
 DEVICES = Cache("descriptions, contexts, queues and rates by a device", None)
 QUEUES = Cache("states of queues, the user's too, by the queue", 32)

@@ -26,7 +26,8 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.algebra.rewrites.comparison_sums import as_comparison
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
-from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.rates import rates
 
 Names = tuple[str, ...]
 
@@ -248,22 +249,8 @@ class OneHotRewrite:
         return op.results[0]
 
 
-COMPARISON_COST = 60.0
-"""Multiplications and additions that a GPU does in the time of one comparison of loaded values."""
-ADD_LATENCIES = 10 / 7
-"""Share of the latency that a work-group of a GPU takes to add to memory."""
 MAX_GROUPS = 1024
 """Maximum work-groups that the rows of a scatter are divided among."""
-READ_BYTES = 4 * MAX_GROUPS / 1.4
-"""Bytes that memory moves while every work-group reads an index from the last cache: a nanosecond
-on an H100.
-"""
-MIN_ROWS = 8
-"""Minimum rows on a CPU for additions at the indices instead of sums of each row."""
-MIN_COUNTED_ROWS = 1.7
-"""The same for each lane of its vectors, where points are only counted: 100003 points to 100 rows
-take 30 us, not 112, with AVX-512, but 10^6 to 10 rows would take 300, not 106.
-"""
 
 
 def pays(found: OneHot, device: Device | None) -> bool:
@@ -271,12 +258,14 @@ def pays(found: OneHot, device: Device | None) -> bool:
     rows = found.sizes[found.row]
     if device is None or device.is_cpu:
         lanes = device.lanes("i32", 4) if device is not None and found.is_count else 0
-        return rows >= max(MIN_ROWS, MIN_COUNTED_ROWS * lanes)
+        least = (rates(Kind.CPU) if device is None else device.rates).of_cpu.scatters
+        return rows >= max(least.rows, least.counted_rows * lanes)
     points = prod(found.sizes[n] for n in found.points)
     rest = prod(found.sizes[n] for n in found.rest)
-    read = READ_BYTES / (device.bandwidth * 1e9)
-    added = ADD_LATENCIES * device.latency * 1e-6
-    comparisons = rows * points * rest * COMPARISON_COST / (device.arithmetic * 1e9)
+    gpu = device.rates.of_gpu.scatters
+    read = gpu.read_bytes / (device.bandwidth * 1e9)
+    added = gpu.add_latencies * device.latency * 1e-6
+    comparisons = rows * points * rest * gpu.comparison / (device.arithmetic * 1e9)
     return points * (read + added / min(rows, MAX_GROUPS)) < comparisons
 
 

@@ -24,11 +24,6 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import SECTORS, Device
 
-ROW_REGISTER_SHARE = 0.625
-"""Share of the registers of a work-group that hold a row."""
-CACHE_RATE = 8.0
-"""Rate of repeated reads from near caches, relative to memory."""
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -52,24 +47,26 @@ class Machine:
     """Bytes of lines that are still cached when a work-group takes the next row."""
     bandwidth: float = 200.0
     """GB/s."""
+    cache_rate: float = 8.0
+    """Rate of repeated reads from near caches, relative to memory."""
 
     @staticmethod
     def of(device: Device | None) -> Machine:
         """Parameters of a device; common ones if it is not known."""
         if device is None:
             return Machine()
-        cpu, most = device.is_cpu, device.max_work_group_size
+        cpu, most, rates = device.is_cpu, device.max_work_group_size, device.rates.kernels
+        registers = 4 * min(device.registers_unit, device.registers * most)
         return Machine(
             device.arithmetic / device.bandwidth,
             int(device.launch * 1e3 * device.bandwidth),
             device.compute_units * (1 if cpu else 2),
             device.native_vector_width if cpu else device.sub_group_size,
-            device.second_cache
-            if cpu
-            else int(4 * ROW_REGISTER_SHARE * min(device.registers_unit, device.registers * most)),
+            int(rates.row_share * (device.second_cache if cpu else registers)),
             SECTORS[device.kind] if cpu else 1,
             device.cache_sizes[0] // 2,
             device.bandwidth,
+            rates.cache_rate,
         )
 
     def time(self, moved: float) -> float:
@@ -103,7 +100,7 @@ class Machine:
         again = {a: max(0, len(needed[a]) - 1) for a in own}
         if sum(lines[a] for a in own) <= self.near * max(groups, 1):
             rest = sum(n * (lines[a] - own[a]) for a, n in again.items())
-            return once + rest / CACHE_RATE
+            return once + rest / self.cache_rate
         return once + sum(n * lines[a] for a, n in again.items())
 
     def _lines(

@@ -31,15 +31,6 @@ MIN_INDICES = {Kind.CPU: 1 << 8, Kind.GPU: 1 << 12}
 """Minimum indices of a part: on GPUs fewer are one block, which a group's work-items search at
 once.
 """
-TEST_NANOSECONDS, TAKE_NANOSECONDS = 2.5, 0.6
-"""Nanoseconds of a core for an index that may be another group's, and for one of its own. On Zen 5
-the former took 4.5 where the owner of an index is unpredictable; where indices are sorted, it must
-be less.
-"""
-SEARCH_RATE = 400.0
-"""Indices that all groups of a GPU search in a nanosecond."""
-ADD_NANOSECONDS = 1000.0
-"""Nanoseconds to load a value and to add it to a row, one after the other."""
 MOVES = 3
 """Number of moves of a part's results: initialised with 0, added to, and summed."""
 
@@ -62,13 +53,11 @@ def parts_for(op: ScatterOp, device: Device) -> int:
         slabs = prod(level.extent for level in rows)
         summed = parts * moved / device.bandwidth + 1e3 * device.launch if parts > 1 else 0.0
         if device.is_cpu:
-            waves = ceil_div(groups, device.compute_units)
-            return (
-                waves * indices / parts * (TEST_NANOSECONDS if slabs > 1 else TAKE_NANOSECONDS)
-                + summed
-            )
-        searched = groups * indices / parts / SEARCH_RATE
-        added = indices / (parts * slabs) * ADD_NANOSECONDS
+            core, waves = device.rates.of_cpu.scatters, ceil_div(groups, device.compute_units)
+            return waves * indices / parts * (core.test if slabs > 1 else core.take) + summed
+        rates = device.rates.of_gpu.scatters
+        searched = groups * indices / parts / rates.searched
+        added = indices / (parts * slabs) * rates.add
         return searched + added + summed
 
     most = max(1, indices // MIN_INDICES[device.kind])

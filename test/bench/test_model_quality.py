@@ -9,7 +9,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
-from model_quality import correlation, qualities, ranks
+from model_quality import correlation, explored, ranks
 
 
 def test_ranks():
@@ -30,5 +30,5 @@ def test_loss_is_that_of_the_chosen_candidate():
         for k in range(1, 10)
     ]
     failed = {"part": "C", "source": "seed", "estimate": 0.0, "seconds": float("inf")}
-    (found,) = qualities({"line": {"trials": [*trials, failed]}}, ["seed"])
+    (found,) = explored({"line": {"trials": [*trials, failed]}}, ["seed"])
     assert (found.name, found.count, found.loss) == ("line C", 9, 3.0)

@@ -25,18 +25,6 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import SECTORS, Device
 from tiledialect.schedule.loops import Role
 
-ACCESS = 2.0
-"""Flops in the time of a load or store of a vector."""
-LOOP = 4.0
-"""Flops in the time of a step of a loop that is not unrolled, in numbers of one lane's vector."""
-SLOW = 8.0
-"""Flops in the time of a division or a function such as a root."""
-CACHE = 4.0
-"""Bandwidth of the caches, in multiples of global memory's."""
-GROUP = 0.3e-6
-"""Seconds for a work-group to start on a unit of a CPU."""
-HIDING = 4
-"""Warps of a unit that hide each other's waiting, on a GPU."""
 _FREE = (arith.ConstantOp, arith.IndexCastOp, arith.TruncIOp, arith.ExtSIOp)
 _SLOW = (arith.DivfOp, arith.DivSIOp, arith.RemSIOp)
 
@@ -63,7 +51,7 @@ def estimate_kernel(kernel: gpu.FuncOp, device: Device) -> float:
     loops = ops_of(kernel, ForOp)
     groups = prod(steps(x) for x in _outermost(loops, Role.GROUP))
     items = prod(steps(x) for x in _outermost(loops, Role.LOCAL))
-    counts, scope = _Counts(), NestScope()
+    counts, scope, rates = _Counts(), NestScope(), device.rates.nests
     for op in kernel.walk():
         _count(op, counts, scope, device)
     shares = _shares(groups, items, device)
@@ -71,10 +59,10 @@ def estimate_kernel(kernel: gpu.FuncOp, device: Device) -> float:
     rate = device.bandwidth * 1e9
     times = (
         counts.flops / (device.arithmetic * 1e9) * shares,
-        moved / rate if moved > device.most_kept else moved / (rate * CACHE),
-        counts.traffic / (rate * CACHE) * shares,
+        moved / rate if moved > device.most_kept else moved / (rate * rates.cache_rate),
+        counts.traffic / (rate * rates.cache_rate) * shares,
     )
-    started = GROUP * groups / device.compute_units if device.is_cpu else 0.0
+    started = rates.group * groups / device.compute_units
     return max(times) + started + device.launch * 1e-6
 
 
@@ -102,7 +90,7 @@ def _shares(groups: int, items: int, device: Device) -> float:
     lanes = max(device.sub_group_size, 1)
     full = ceil_div(items, lanes) * lanes / max(items, 1)
     warps = groups * ceil_div(items, lanes)
-    return full * max(1.0, device.compute_units * HIDING / max(warps, 1))
+    return full * max(1.0, device.compute_units * device.rates.nests.hiding / max(warps, 1))
 
 
 def _count(op: Operation, counts: _Counts, scope: NestScope, device: Device) -> None:
@@ -118,7 +106,9 @@ def _flops_of_loop(loop: ForOp, device: Device) -> float:
     """Time of the steps of a loop that is not unrolled, in flops of full vectors."""
     if loop.is_parallel or loop.is_unrolled:
         return 0.0
-    return LOOP * _executions(loop) * steps(loop) * _own_vector(device) / _lanes(loop, device)[1]
+    count = _executions(loop) * steps(loop)
+    each = device.rates.nests.loop_step
+    return each * count * _own_vector(device) / _lanes(loop, device)[1]
 
 
 def _flops_of_number(op: Operation, device: Device) -> float:
@@ -126,7 +116,8 @@ def _flops_of_number(op: Operation, device: Device) -> float:
     wide = op.results[0].type
     own = wide.get_shape()[0] if isinstance(wide, VectorType) else 1
     is_slow = isinstance(op, _SLOW) or op.dialect_name() == "math"
-    return (SLOW if is_slow else 1.0) * own * _executions(op) * _waste(op, device, own)
+    weight = device.rates.nests.slow if is_slow else 1.0
+    return weight * own * _executions(op) * _waste(op, device, own)
 
 
 def _own_vector(device: Device) -> int:
@@ -163,16 +154,16 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
     assert isinstance(t, MemRefType)
     value = value_of(op).type
     own = value.get_shape()[0] if isinstance(value, VectorType) else 1
-    count, nbytes = _executions(op), element_bytes(t)
+    count, nbytes, access = _executions(op), element_bytes(t), device.rates.nests.access
     loop, lanes = _lanes(op, device)
     if t.memory_space == PRIVATE and isinstance(op.memory.owner, BufferOp):
         unrolled = all(x.is_unrolled or x.is_parallel for x in _loops_of_place(op))
-        counts.flops += (0.0 if unrolled else ACCESS) * own * count * _waste(op, device, own)
+        counts.flops += (0.0 if unrolled else access) * own * count * _waste(op, device, own)
         return
     stride = stride_over(loop, op, scope) if loop is not None else None
     scattered = loop is not None and stride not in (0, 1)
     waste = float(_own_vector(device)) if scattered else None
-    counts.flops += ACCESS * own * count * (waste or _waste(op, device, own))
+    counts.flops += access * own * count * (waste or _waste(op, device, own))
     if t.memory_space == GLOBAL:
         sector = SECTORS[device.kind]
         each = nbytes / max(lanes, 1) if stride == 0 else min(sector, nbytes * (stride or 1))

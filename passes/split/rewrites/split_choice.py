@@ -17,7 +17,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.names import given_name
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.search.choice import best, best_seconds, least_seconds
 from tiledialect.schedule.search.tensor_cores import parts_on_tensor_cores, tensor_core_schedule
@@ -46,8 +46,6 @@ MORE_PARTS = 0.98
 """Maximum share of another split's time that more parts of sums of a GPU's columns may take: they
 have more groups, which read more places of memory at a time.
 """
-HANDOVER = {Kind.GPU: 10 / 7, Kind.CPU: 0.0}
-"""Latencies of the device from a kernel's last loads to the next one's first."""
 MIN_TILE = 16 * 16
 """Minimum results of a group that has a tile of a product."""
 BUSY_GROUPS = 8
@@ -287,7 +285,7 @@ def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[f
         # A contraction that fills a tensor with one number is fused away, or short.
         if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
     ]
-    between = HANDOVER[device.kind] * device.latency * 1e-6
+    between = device.rates.kernels.handover * device.latency * 1e-6
     seconds = [least_seconds(facts, device) for facts in kernels]
     for k, facts in enumerate(kernels):
         if between + sum(seconds) >= enough:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import ceil, prod
 from operator import mul
-from typing import NamedTuple
+from typing import NamedTuple, Self, TypeVar
 
 from tiledialect.lazy import lazy
 from tiledialect.schedule.cost.device import SECTORS, Device
@@ -22,6 +22,7 @@ from tiledialect.schedule.cost.facts import (
     Tensor,
     steps_of,
 )
+from tiledialect.schedule.cost.rates import Rates
 from tiledialect.schedule.loops import (
     COPIED_BYTES,
     UNROLLED,
@@ -34,15 +35,14 @@ from tiledialect.schedule.loops import (
     sub_group_share,
 )
 
-OWN_REGISTERS = 32
-"""Registers for addresses and loops."""
-AHEAD_REGISTERS = 1.5
-"""Registers for each word fetched ahead: for the word and for its destination."""
-TEST_REGISTERS = 32
-"""Registers for the tests of sizes that tiles do not divide."""
+T = TypeVar("T")
 
 PAIR = 2
 """A vector of so many words is loaded in the time of as many loads of a word."""
+
+
+class timed(lazy[T]):  # noqa: N801
+    """A lazy attribute of a model that depends on the rates, not on counts alone."""
 
 
 class Copy(NamedTuple):
@@ -61,13 +61,11 @@ class Model:
     There is one for each schedule that is estimated; counts used more than once are cached.
     """
 
-    overlap_loss = 0.3
-    """Share of the time of all but the bottleneck that is not hidden."""
-
     def __init__(self, facts: Facts, schedule: Schedule, device: Device):
         self.facts = facts
         self.schedule = schedule
         self.device = device
+        self._set_rates(device.rates)
         self.levels = schedule.levels
         self.steps = steps_of(self.levels)
         groups = [x.extent for x in self.levels if x.role is Role.GROUP]
@@ -90,11 +88,26 @@ class Model:
         for copy in sorted(self.all_copies, key=lambda c: (c.place, not c.stage.local)):
             self._copies.setdefault(copy.stage.operand, []).append(copy)
 
-    @classmethod
-    def overlapped(cls, *seconds: float) -> float:
+    def _set_rates(self, rates: Rates) -> None:
+        self.rates = rates
+        self.overlap_loss = rates.items.overlap_loss
+
+    def at(self, rates: Rates) -> Self:
+        """The same counts with other rates."""
+        kind = type(self)
+        other = kind.__new__(kind)
+        other.__dict__ |= {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(getattr(kind, name, None), timed)
+        }
+        other._set_rates(rates)
+        return other
+
+    def overlapped(self, *seconds: float) -> float:
         """Seconds of parts of the work that overlap, except for a share."""
         longest, *others = sorted(seconds, reverse=True)
-        return longest + cls.overlap_loss * sum(others)
+        return longest + self.overlap_loss * sum(others)
 
     # -- the loops -------------------------------------------------------------------------
 
@@ -250,7 +263,7 @@ class Model:
         """Whether an item is a core, and vectors are the hardware's."""
         return self.device.is_cpu
 
-    @lazy
+    @timed
     def registers(self) -> int:
         """Registers of a work-item."""
         per = self.vector if self.is_cpu else 1
@@ -261,13 +274,14 @@ class Model:
             words += access.elements(kept) * max(access.tensor.bytes, 4) / 4 / per
         if self.is_cpu:
             return ceil(words)
+        rates = self.rates.items
         if self.facts.is_rows and not self.schedule.stages:
             # The sums, and half of the loads where all is unrolled.
             words = self.vector * self.facts.held + self.unrolled * len(self.accesses) / 2
         for copy in self.all_copies:
             if copy.stage.copies > 1 and not copy.stage.asynchronous:
-                words += AHEAD_REGISTERS * self.tile(copy) / self.items
-        return ceil(words) + OWN_REGISTERS + (TEST_REGISTERS if self.overshoots else 0)
+                words += rates.ahead_registers * self.tile(copy) / self.items
+        return ceil(words + rates.own_registers + rates.test_registers * self.overshoots)
 
     @lazy
     def overshoots(self) -> bool:

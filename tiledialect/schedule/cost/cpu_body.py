@@ -14,6 +14,7 @@ from tiledialect.lazy import lazy
 from tiledialect.schedule.cost.counts import Copy, Model
 from tiledialect.schedule.cost.device import LINE, Device
 from tiledialect.schedule.cost.facts import AffineAccess, Facts, Shares, Steps
+from tiledialect.schedule.cost.rates import Rates
 from tiledialect.schedule.loops import (
     LOADED_LANES,
     LONG_LANES,
@@ -23,31 +24,15 @@ from tiledialect.schedule.loops import (
     separate_sums,
 )
 
-CHAIN = {True: 4.0, False: 5.0}
-"""Cycles until a sum can be added to, by processors with AVX-512, and by those before them."""
-SPILLED = 2.0
-"""Cycles for each time that a register is missing."""
-SPILLED_SUM = {True: 2.0, False: 10.0}
-"""Cycles for each missing register where sums wait in memory, with AVX-512 and without: of 16
-registers tiles of 3 x 4 that need 17 do 100 GFLOP/s where others do 160, of 7 x 2 100 to 130 of
-220."""
 REORDERED = 4
 """Number of registers that compilers save by reordering where windows share elements."""
 POWERS = (0, 1, 2, 4, 8, 16)
 """Numbers of vectors that compilers with early loads do not load early."""
-LOADED = {True: 2.0, False: 1.75}
-"""Vectors or elements that a core loads in a cycle, with AVX-512 and without: there tiles of 14
-rows of one vector, with a load for each product, reach 0.83 of a core's rate, of 12 rows 0.71, of
-10 0.81; with 6 rows of two vectors 0.95, with 3 of four 0.99."""
 COMPARED = 4.0
 """Operations of a maximum or minimum that carries NaN along."""
 WAITED = 2.0
 """Operations among them on the dependence chain where elements equal to the extreme are counted:
 whether an element is NaN is known before."""
-SPLIT = 2.0
-"""Additional loads of a load from two lines."""
-SHUFFLED = {True: 1, False: 2}
-"""Instructions that shuffle the lanes of one vector out of two, with AVX-512 and without."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +63,11 @@ class CpuBody(Model):
         self.inner_steps = self.steps[self.body :]
         self.row_steps = self.inner_steps[: len(self.rows)]
         self.caches = (*device.cache_sizes, 1 << 40, 1 << 40)
+
+    def _set_rates(self, rates: Rates) -> None:
+        super()._set_rates(rates)
+        self.core = rates.of_cpu.core
+        self.overlap_loss = self.core.overlap_loss
 
     @property
     def tests(self) -> Shares:
@@ -120,7 +110,7 @@ class CpuBody(Model):
             return places * self.hardware
         if count := self._spread(access):
             # Each shuffle but the first waits for the one before.
-            shuffled = SHUFFLED[self.device.has_long_vectors] * (2 * count - 3)
+            shuffled = self.core.shuffled * (2 * count - 3)
             spread = self.hardware * (count * self._parted_load(access) + shuffled)
             return places * min(spread, 2.0 * self.vector)
         return 2.0 * access.elements(self.inner_steps)
@@ -134,7 +124,9 @@ class CpuBody(Model):
 
     def _parted_load(self, access: AffineAccess) -> float:
         """Cost in loads of a load that begins anywhere in a line."""
-        return 1.0 + SPLIT * min(1.0, min(self.vector, self.width) * access.tensor.bytes / LINE)
+        return 1.0 + self.core.split_load * min(
+            1.0, min(self.vector, self.width) * access.tensor.bytes / LINE
+        )
 
     def _lines(self, access: AffineAccess) -> float:
         """Cost in loads of a load of neighbours: more where vectors begin anywhere."""
@@ -206,9 +198,8 @@ class CpuBody(Model):
         """Cycles of a body for a part of a tile, with operands in registers and the first cache."""
         operations = self.operations
         loads = (self.loads(w) * self._lines(w) * part.read(w) for w in self.accesses)
-        is_long = self.device.has_long_vectors
-        chain = CHAIN[is_long] * self._chained / self.vectors
-        return max(operations * part.share / 2, sum(loads) / LOADED[is_long], chain)
+        chain = self.core.chain * self._chained / self.vectors
+        return max(operations * part.share / 2, sum(loads) / self.core.loaded, chain)
 
     @property
     def held(self) -> float:

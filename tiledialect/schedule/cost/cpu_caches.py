@@ -8,34 +8,21 @@ from __future__ import annotations
 
 from math import ceil, gcd, prod
 
-from tiledialect.lazy import lazy
-from tiledialect.schedule.cost.cpu_body import SPILLED, SPILLED_SUM, CpuBody
+from tiledialect.schedule.cost.counts import timed
+from tiledialect.schedule.cost.cpu_body import CpuBody
 from tiledialect.schedule.cost.device import LINE
 from tiledialect.schedule.cost.facts import AffineAccess
 
-PARTED_LINE = {True: 0.0, False: 1.2}
-"""Cycles for each line that comes to the first cache for a few of its elements; with AVX-512 a step
-of the summation computes twice as much, and they do not show."""
 AHEAD = 256
 """Bytes that come into the second cache together, as neighbours are fetched ahead."""
-REUSED_SHARE = 0.75
-"""Share of the second cache that reused operands can occupy."""
-RATES = (64.0, 28.0, 8.0)
-"""Bytes a cycle from the first cache, the second, and from further away."""
 SCATTERED_ROWS = 512
 """Rows that lie so many bytes apart, or more, are in many places."""
-SCATTERED = 2.0
-"""Factor by which caches are slower for scattered data, which no prefetcher foresees."""
 WAYS = 8
 """Number of lines at the same offset of a page that the first cache surely has."""
 PAGE = 4096
 """Bytes of a page of memory."""
 PAGES = 64
 """Number of pages that the core finds at once."""
-PAGE_CYCLES = 8.0
-"""Cycles to find another one."""
-BEGIN_CYCLES = 60.0
-"""Cycles until far data is prefetched, along a row of which more is read."""
 FEW_ROWS = 32
 """Number of uses of an element up to which it is read in place: some whole rows at a time."""
 STREAMS = 32
@@ -47,12 +34,13 @@ READ_TWICE = 2
 class CpuCaches(CpuBody):
     """Cache traffic of a contraction by a schedule on a CPU."""
 
-    @lazy
+    @timed
     def lost_cycles(self) -> float:
         """Cycles of the innermost body that nothing else is done in."""
-        parted = PARTED_LINE[self.device.has_long_vectors] * sum(map(self._parted, self.accesses))
-        pages = PAGE_CYCLES * sum(map(self._pages, self.accesses))
-        each = SPILLED_SUM[self.device.has_long_vectors] if self.facts.aggregates else SPILLED
+        core = self.core
+        parted = core.parted_line * sum(map(self._parted, self.accesses))
+        pages = core.page * sum(map(self._pages, self.accesses))
+        each = core.spilled_sum if self.facts.aggregates else core.spilled
         return self.conflicts + each * self.spilled + parted + pages
 
     def _pages(self, access: AffineAccess) -> float:
@@ -98,7 +86,7 @@ class CpuCaches(CpuBody):
         loop = self._innermost_loop
         if loop is None or not access.moved_by(loop):
             return 0.0
-        size = access.tensor.bytes
+        size, core = access.tensor.bytes, self.core
         is_packed = bool(self.copies(access.tensor))
         row = size * abs(access.tensor.strides.get(loop.index, 0))
         run = max(1, access.run(self.inner_steps)) * size
@@ -111,10 +99,10 @@ class CpuCaches(CpuBody):
         if not is_packed and row >= LINE:
             near = int(near * _used_share(row, run))
         cycles = max(
-            each * lines / RATES[0],
-            self._filled(access, near, lines) / RATES[1],
+            each * lines / core.near_bytes,
+            self._filled(access, near, lines) / core.second_bytes,
             # The second cache keeps the rest of lines for the next tile.
-            self._fetched(access) / RATES[2],
+            self._fetched(access) / core.far_bytes,
         )
         if is_packed:
             return cycles
@@ -123,10 +111,10 @@ class CpuCaches(CpuBody):
             # Neighbours that are read but once are prefetched, and come along.
             is_in_pieces = row < SCATTERED_ROWS or run < row
             share = min(1.0, AHEAD / run) if is_in_pieces else 0.0
-            cycles *= 1 + (SCATTERED - 1) * (share if is_once else 1.0)
+            cycles *= 1 + (core.scattered - 1) * (share if is_once else 1.0)
         # Whole lines that nobody reads again may share their places of the first cache.
         if row and row % (PAGE // 2) == 0 and not (is_once and run >= LINE):
-            cycles *= SCATTERED
+            cycles *= core.scattered
         return cycles
 
     def is_streamed_past(self, access: AffineAccess) -> bool:
@@ -141,7 +129,7 @@ class CpuCaches(CpuBody):
         loop = next(filter(access.moved_by, self._loops), None)
         if loop is None:
             return 0.0
-        size = access.tensor.bytes
+        size, core = access.tensor.bytes, self.core
         row = size * abs(access.tensor.strides.get(loop.index, 0))
         run = max(1, access.run(self.inner_steps)) * size
         each = self.touched[access][self.body - self.parallel] * size
@@ -149,19 +137,24 @@ class CpuCaches(CpuBody):
         is_near = self.facts.moved <= self.caches[1] // 2
         near = int(self.caches[0] // 2 * _used_share(row, run))
         fetched = (
-            (each, RATES[0]),
-            (self._filled(access, near, 1.0), RATES[1]),
-            (self._filled(access, self.caches[1], 1.0), RATES[1 if is_near else 2]),
+            (each, core.near_bytes),
+            (self._filled(access, near, 1.0), core.second_bytes),
+            (
+                self._filled(access, self.caches[1], 1.0),
+                core.second_bytes if is_near else core.far_bytes,
+            ),
         )
         # Whole lines that come for the first time share no places of the first cache.
         once = self.touched[access][0] * size / self.trips(self.body) if run >= LINE else 0.0
-        slower = SCATTERED ** ((row >= SCATTERED_ROWS) + (row > 0 and row % (PAGE // 2) == 0)) - 1
+        slower = (
+            core.scattered ** ((row >= SCATTERED_ROWS) + (row > 0 and row % (PAGE // 2) == 0)) - 1
+        )
         cycles = max((count + max(0.0, count - once) * slower) / rate for count, rate in fetched)
         rows = prod(x.extent for x in (loop, *self.rows) if x.index == loop.index)
         if row >= PAGE and rows > PAGES:
-            cycles += PAGE_CYCLES * each / run
+            cycles += core.page * each / run
         if row >= PAGE and not is_near:
-            cycles += BEGIN_CYCLES * once / (size * self._stripe(access, loop.index))
+            cycles += core.stream_begin * once / (size * self._stripe(access, loop.index))
         return cycles
 
     def _stripe(self, access: AffineAccess, index: str) -> int:
@@ -189,10 +182,10 @@ class CpuCaches(CpuBody):
         touched = self.touched[access][place - self.parallel] * access.tensor.bytes
         return touched * self.trips(place) / self.trips(self.body)
 
-    @lazy
+    @timed
     def _kept_from(self) -> int:
         """Outermost loop whose steps reuse the second cache's contents of the last one."""
-        room = REUSED_SHARE * self.caches[1]
+        room = self.core.reused_share * self.caches[1]
         loops = range(self.parallel, self.body)
         return next((p for p in loops if self._kept(p + 1) <= room), self.body)
 
@@ -219,7 +212,7 @@ class CpuCaches(CpuBody):
                 step = abs(strides.get(level.index, 0)) * level.stride * size
                 if step and step % PAGE == 0:
                     rows += level.extent
-        return max(0.0, rows - WAYS) * 2.0
+        return max(0.0, rows - WAYS) * self.core.conflict
 
 
 def lines_kept(apart: int) -> int:

@@ -12,15 +12,9 @@ from collections.abc import Callable, Iterator
 from math import ceil, inf, log2, prod
 
 from tiledialect.lazy import lazy
-from tiledialect.schedule.cost.counts import Copy
+from tiledialect.schedule.cost.counts import Copy, timed
 from tiledialect.schedule.cost.cpu_body import TilePart
-from tiledialect.schedule.cost.cpu_caches import (
-    RATES,
-    READ_TWICE,
-    REUSED_SHARE,
-    CpuCaches,
-    lines_kept,
-)
+from tiledialect.schedule.cost.cpu_caches import READ_TWICE, CpuCaches, lines_kept
 from tiledialect.schedule.cost.device import LINE
 from tiledialect.schedule.cost.estimate import Estimate
 from tiledialect.schedule.cost.facts import AffineAccess, Steps, between_lanes, padded_indices
@@ -28,53 +22,10 @@ from tiledialect.schedule.loops import LONG_LANES, UNROLLED, LoopLevel, Role
 
 FLOPS = 4
 """Additions and multiplications of a lane in a cycle: two fused ones."""
-STEP = 1.5
-"""Cycles of a step of a loop."""
-COPY = {True: 2.0, False: 5.0}
-"""Cycles to copy a vector of neighbours, or one element by itself."""
-TRANSPOSED = 8.0
-"""Cycles to copy a vector of a square by transposing it in registers."""
-WAITING = {True: 12.0, False: 16.0}
-"""Cycles to read and write a vector of sums that wait in the second cache, or further away."""
-STORED, INTERLEAVED = 2.0, 4.0
-"""Cycles to write a vector, and a vector whose lanes are between the lanes of others."""
-WRITTEN_LINE = 3.0
-"""Cycles for each line that elements are written to one by one."""
-FAR_LINE = 20.0
-"""Cycles until such a line is there, once, if it comes from memory."""
-EVICTED_LINE = 20.0
-"""Cycles to bring it back, each time, if the first cache has no room for the lines of all lanes:
-planes of 32 x 32 floats all begin at the same offset of a page."""
-GROUP = 1500.0
-"""Cycles of starting a work-group."""
-EDGE = 3.0
-"""Factor of slowdown of tiles with tested rows; tiles with tested lanes are as many times
-slower."""
-EDGE_LANES = 6.0
-"""Slowdown of vectors each of whose lanes is tested, as some may read outside a tensor."""
-ALONE_LANES = 0.6
-"""Slowdown of groups that test all lanes alone, for each lane of a vector."""
-TESTED = {True: 0.4, False: 0.9}
-"""Slowdown of a group some of whose tiles have tested rows, with AVX-512 and without."""
-ALONE = 8.0
-"""Slowdown by work-items of one element, from which a compiler makes vectors."""
-UNEVEN = {True: 0.15, False: 0.3}
-"""Part of a group for which two cores wait for one another at the end, with equal numbers of groups
-or not; the more cores there are, the later is the last."""
-BEGIN = 256
-"""Number of bytes that could be read while a piece elsewhere is found."""
-SHARED_RATE = 3.0
-"""Bandwidth of the last cache, in multiples of that of memory."""
-SHARED_LOSS = 0.5
-"""Share of the fetches from the last cache that is not hidden while a core computes."""
-UNKNOWN = 2.0
-"""Slowdown of the last vectors of an index where rows may end, too."""
 
 
 class CpuModel(CpuCaches):
     """A contraction, its schedule and a CPU."""
-
-    overlap_loss = 0.15
 
     @property
     def copy_cycles(self) -> float:
@@ -89,9 +40,10 @@ class CpuModel(CpuCaches):
         size = access.tensor.bytes
         rank = len(access.tensor.shape)
         is_row = not stage.order or stage.order[-1] == rank - 1
-        vector = COPY[True] if is_row else TRANSPOSED
-        moved = elements * (vector / stage.vector if stage.vector > 1 else COPY[False])
-        return moved + elements * size / RATES[2]
+        core = self.core
+        vector = core.copied_vector if is_row else core.transposed_vector
+        moved = elements * (vector / stage.vector if stage.vector > 1 else core.copied_element)
+        return moved + elements * size / core.far_bytes
 
     @property
     def waiting_bytes(self) -> int:
@@ -110,7 +62,8 @@ class CpuModel(CpuCaches):
         ]
         if not serial:
             return 0.0
-        moved = WAITING[self.waiting_bytes <= self.caches[1]]
+        is_near = self.waiting_bytes <= self.caches[1]
+        moved = self.core.waiting_near if is_near else self.core.waiting_far
         return moved * (self.vectors * self.trips(serial[-1] + 1) + self.accumulators / self.width)
 
     @property
@@ -120,9 +73,9 @@ class CpuModel(CpuCaches):
         along = self.vector > 1 and self.inner[-1].index not in self.facts.output_indices
         joined = 2.0 * self.vector if along else 0.0
         if along or self._are_neighbours_stored:
-            stored = STORED
+            stored = self.core.stored
         else:
-            stored = INTERLEAVED if self._are_interleaved else self._scattered_cycles
+            stored = self.core.interleaved if self._are_interleaved else self._scattered_cycles
         return count * (stored + joined + self.facts.operations_after)
 
     @property
@@ -130,9 +83,11 @@ class CpuModel(CpuCaches):
         """Cycles of writing the lanes of a vector one by one, and of the lines that they are in."""
         output = self.facts.outputs[0]
         run = min(output.affine_access.run(self.inner_steps) * output.bytes, LINE)
-        lines = EVICTED_LINE if self._are_lanes_evicted else WRITTEN_LINE * output.bytes / run
+        core = self.core
+        written = core.written_line * output.bytes / run
+        lines = core.evicted_line if self._are_lanes_evicted else written
         if self.facts.moved > self.caches[2] / 2:
-            lines += FAR_LINE * output.bytes / LINE
+            lines += core.far_line * output.bytes / LINE
         return self.vector * (1.0 + lines)
 
     @property
@@ -157,7 +112,7 @@ class CpuModel(CpuCaches):
     @property
     def edges(self) -> float:
         """Factor of slowdown by tiles that reach past the end."""
-        slower, tested = 1.0, TESTED[self.device.has_long_vectors]
+        slower, core = 1.0, self.core
         uneven = [n for n, count in self.facts.extents.items() if self.reach.get(n, 1) != count]
         for name in uneven:
             own = [x for x in self.levels if x.index == name]
@@ -172,14 +127,14 @@ class CpuModel(CpuCaches):
             share = prod(x.extent for x in last) / reach
             groups = prod(x.extent for x in own if x.role is Role.GROUP)
             if readers and is_lanes and groups > 1 and self._has_other_edges(name):
-                slower += ALONE_LANES * self.vector / groups
+                slower += core.alone_lanes * self.vector / groups
             elif readers and is_lanes:
                 is_known = len(uneven) == 1 or name in self.facts.reduced_indices
-                slower += share * self._pieces(name) * (1.0 if is_known else UNKNOWN)
+                slower += share * self._pieces(name) * (1.0 if is_known else core.unknown_lanes)
             elif readers:
                 # All of a group's tiles are tested; in the only group, the last one alone.
-                slower += max(share * EDGE, tested / groups if groups > 1 else 0.0)
-        return slower + EDGE_LANES * self._outer_lanes
+                slower += max(share * core.edge, core.tested / groups if groups > 1 else 0.0)
+        return slower + core.edge_lanes * self._outer_lanes
 
     def _has_other_edges(self, name: str) -> bool:
         """Whether groups are at an edge, though not at the end of an index.
@@ -212,7 +167,7 @@ class CpuModel(CpuCaches):
         steps, last = self._last_tile
         return whole - (whole - cycles(last)) / steps
 
-    @lazy
+    @timed
     def busy_cycles(self) -> float:
         """Cycles of the innermost body with operands in registers and the first cache."""
         return self._mean(self.busy_in)
@@ -262,7 +217,7 @@ class CpuModel(CpuCaches):
         vectors = prod([x.extent for x in self.inner if x.index == name]) // self.vector
         return rest.bit_count() / vectors
 
-    @lazy
+    @timed
     def overhead(self) -> float:
         """Cycles of a work-group outside the innermost body."""
         loops = sum(
@@ -270,13 +225,15 @@ class CpuModel(CpuCaches):
             for k in range(self.parallel, self.body)
             if self.levels[k].role is Role.SERIAL
         )
-        return STEP * loops + self.copy_cycles + self.blocked_cycles + self.stored_cycles + GROUP
+        core = self.core
+        inside = core.loop_step * loops + self.copy_cycles + self.blocked_cycles
+        return inside + self.stored_cycles + core.group
 
-    @lazy
+    @timed
     def bodies(self) -> float:
         """Number of bodies of a work-group, weighted by their slowdown."""
         times = self.trips(self.body) * self.edges
-        return times * ALONE * self.items / self.width if self.items > 1 else times
+        return times * self.core.alone * self.items / self.width if self.items > 1 else times
 
     @property
     def busy(self) -> float:
@@ -288,7 +245,7 @@ class CpuModel(CpuCaches):
         rate, groups = self._rounds
         return (self.bodies * body + overhead) / rate * groups
 
-    @lazy
+    @timed
     def _rounds(self) -> tuple[float, float]:
         """The cycles of a core in a second, and how many groups one has after the other."""
         device = self.device
@@ -296,7 +253,9 @@ class CpuModel(CpuCaches):
         rate = device.arithmetic * 1e9 / units / (FLOPS * device.native_vector_width)
         rounds = ceil(self.groups / units)
         # Groups are handed out as cores are free, of which one may be late.
-        uneven = UNEVEN[self.groups % units == 0] * (1 + log2(units)) / 2
+        is_whole = self.groups % units == 0
+        uneven = self.core.uneven_whole if is_whole else self.core.uneven_rest
+        uneven *= (1 + log2(units)) / 2
         return rate, uneven + (self.groups / units if rounds > 8 else rounds)
 
     def at_least(self) -> Iterator[tuple[float, float]]:
@@ -305,7 +264,7 @@ class CpuModel(CpuCaches):
         Each pair is no less than the one before, and takes longer to find.
         """
         computed = self._mean(lambda part: self.operations * part.share / 2)
-        yield computed, GROUP
+        yield computed, self.core.group
         yield computed, self.overhead
         yield self.busy_cycles, self.overhead
         yield self.busy_cycles + self.lost_cycles, self.overhead
@@ -342,8 +301,8 @@ def cpu_cost(m: CpuModel) -> Estimate:
     written = sum(t.size for t in (*facts.after, *facts.outputs))
     read = {access.tensor.number: _read(m, access) for access in m.accesses}
     memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)
-    cache = _first_reads(m) / (device.bandwidth * 1e9 * SHARED_RATE)
-    cores = max(busy, cache) + SHARED_LOSS * min(busy, cache)
+    cache = _first_reads(m) / (device.bandwidth * 1e9 * m.core.shared_rate)
+    cores = max(busy, cache) + m.core.shared_loss * min(busy, cache)
     launch = device.launch * 1e-6
     return Estimate(
         seconds=m.overlapped(cores, memory) + launch,
@@ -367,7 +326,7 @@ def _read(m: CpuModel, access: AffineAccess) -> float:
     if m.facts.points > READ_TWICE * prod(tensor.shape):
         return tensor.size
     run = max(1, access.run(m.steps[m.parallel :])) * tensor.bytes
-    return tensor.size * (1 + BEGIN / run)
+    return tensor.size * (1 + m.core.piece_begin / run)
 
 
 def _first_reads(m: CpuModel) -> float:
@@ -377,7 +336,7 @@ def _first_reads(m: CpuModel) -> float:
     """
     inside = m.steps[m.parallel :]
     touched = {w: w.elements(inside) * w.tensor.bytes * _in_lines(w, inside) for w in m.accesses}
-    room = REUSED_SHARE * m.caches[1] - sum(touched.values())
+    room = m.core.reused_share * m.caches[1] - sum(touched.values())
     total = 0.0
     for access, once in touched.items():
         is_kept = access.tensor.size - once <= room

@@ -13,6 +13,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.target_spec import SIMULATOR, entries, is_gpu
 from tiledialect.platforms import NVIDIA, POCL
 from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.rates import Rates, rates
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -129,6 +130,16 @@ class Device:
         Such processors have more registers, and take an operand of a multiply-add from memory.
         """
         return self.native_vector_width >= LONG_VECTOR
+
+    @property
+    def microarchitecture(self) -> str:
+        """Name of the file of its rates: that of its kind where none is closer."""
+        return "avx512" if self.is_cpu and self.has_long_vectors else str(self.kind)
+
+    @property
+    def rates(self) -> Rates:
+        """Fitted numbers of its microarchitecture."""
+        return rates(self.microarchitecture)
 
     @property
     def whole_vectors(self) -> int:

@@ -22,59 +22,13 @@ from math import ceil, prod
 
 from tiledialect import caches
 from tiledialect.schedule.cost.counts import Model, in_sectors
-from tiledialect.schedule.cost.device import Kind
 from tiledialect.schedule.cost.facts import AffineAccess
 from tiledialect.schedule.loops import Role
 
-WAIT = {Kind.GPU: 4 / 7, Kind.CPU: 1.0}
-"""Share of the device's latency for which a step waits for its fetches: some are in a cache."""
-BARRIER = {Kind.GPU: 1 / 7, Kind.CPU: 0.0}
-"""Cost of a barrier if no other group runs, in latencies: until stores are visible and loads are
-back."""
-SEEN = 0.25
-"""Share of the waits for data not fetched ahead that other groups do not hide."""
-LOCAL_RATE = {Kind.GPU: 0.2, Kind.CPU: 1.0}
-"""Words (vectors on a CPU) read near for each operation in the same time."""
-SHARED_RATE = 2.0
-"""Bandwidth of the last cache, in multiples of that of global memory."""
-COPIES_SEEN = 0.4
-"""Share of the time of copies' loads and stores that is not hidden: the next tile's wait with
-others."""
-LONE = 1.06
-"""Slowdown of memory-bound kernels where a unit has one group after the other; not of row kernels,
-whose many work-items load all the time."""
-LAST_WAVE = 0.5
-"""Shortest time of the last groups, in full waves, where memory is the bottleneck: few groups wait
-for it as long as many."""
-NEAR = 3 / 7
-"""Share of the latency until a tile in the last cache arrives for which all units of a GPU ask at
-about the same time."""
-UNHIDDEN = 0.5
-"""Share of the excess of a fetched tile over a lone group's products that is not hidden: in each
-step the whole group waits for the last piece."""
 BANKS, WORD = 32, 4
 """Banks of a GPU's local memory: their number, and the bytes that each delivers in a cycle."""
-COPY_INSTRUCTIONS = 24.0
-"""Instructions of a copy besides its load and store: the place of each element, and its test."""
-JOIN_INSTRUCTIONS = 8.0
-"""Instructions of a step of the tree that joins the accumulators of several items."""
-LOOP_INSTRUCTIONS = 2.0
-"""Instructions of a step of a loop."""
-GROUP_INSTRUCTIONS = 100.0
-"""Instructions of a work-item before it does anything."""
-SPILL = 4.0
-"""Slowdown of an item with too many registers."""
 SCHEDULERS = 4
 """Number of sub-groups from which a unit of a GPU issues at a time."""
-WARPS_FOR_HALF = 0.9
-"""Number of sub-groups with which a unit issues at half its rate: a few hide one another's
-waits."""
-ENDS = 9 / 7
-"""Latencies from a group's start until it computes, and from its last product until it ends."""
-WARPS_FOR_ENDS = 8
-"""Number of other sub-groups that hide the ends of a group."""
-CYCLES_A_WORD = 0.5
-"""Fewest cycles in which a sub-group reads a word, even if all items read the same."""
 MOST_RESIDENT = 32
 """Most groups that a unit of a GPU has at a time, however small they are."""
 CACHED_COPIES = 4096
@@ -124,7 +78,7 @@ class Estimate:
 
 def cost(m: Model) -> Estimate:
     """Estimate of a kernel by a schedule; the head of this file describes it."""
-    facts, device = m.facts, m.device
+    facts, device, rates = m.facts, m.device, m.rates.items
     units = device.compute_units
     unit_rate = device.arithmetic * 1e9 / units
     if m.is_cpu:
@@ -133,7 +87,7 @@ def cost(m: Model) -> Estimate:
     resident = max(1, min(_resident(m), groups_unit))
     fetched = [m.fetched(access) for access in m.accesses]
     arithmetic = _group_flops(m, sum(chunks for _, chunks, _ in fetched)) / unit_rate
-    local = _local(m) / (unit_rate / 2 * LOCAL_RATE[device.kind])
+    local = _local(m) / (unit_rate / 2 * rates.local_rate)
 
     own = m.overlapped(arithmetic, local)
     waits = max((n for _, _, n in fetched), default=0)
@@ -144,14 +98,14 @@ def cost(m: Model) -> Estimate:
         b / _readers(m, access, resident)
         for (b, _, _), access in zip(fetched, m.accesses, strict=True)
     )
-    cache = (near + _written(m)) / (bandwidth * SHARED_RATE)
+    cache = (near + _written(m)) / (bandwidth * rates.shared_rate)
     memory = (facts.moved + _read_again(m)) / bandwidth
     if resident == 1:
         busy += _unhidden(m, waits, groups_unit, facts.read / max(near, 1.0))
     seconds = m.overlapped(busy, cache, memory)
     if max(cache, memory) > busy and not m.is_cpu:
         if resident == 1 < groups_unit and not facts.is_rows:
-            seconds *= LONE
+            seconds *= rates.lone
         seconds += memory * _last_wave(m)
     launch = device.launch * 1e-6
     return Estimate(
@@ -193,19 +147,19 @@ def _lanes(m: Model) -> int:
 
 def _group_flops(m: Model, chunks: float) -> float:
     """Instructions of a group with so many copied chunks, each counted as two operations."""
-    facts = m.facts
+    facts, rates = m.facts, m.rates.items
     loads = sum(times for _, times, _ in m.reads) / _lanes(m)
-    loops = LOOP_INSTRUCTIONS * sum(
+    loops = rates.loop_instructions * sum(
         m.trips(k + 1) for k in range(m.parallel, len(m.levels)) if m.levels[k].role is Role.SERIAL
     )
     outputs = m.points if facts.aggregation is None else m.accumulators * m.trips(m.first_reduction)
-    per_item = m.points * facts.operations + 2 * loads + 2 * loops + 2 * GROUP_INSTRUCTIONS
+    per_item = m.points * facts.operations + 2 * loads + 2 * loops + 2 * rates.group_instructions
     per_item += outputs * (facts.operations_after + 2 * (len(facts.outputs) + len(facts.after)))
     # A tree joins the sums that items share.
-    per_item += 2 * m.accumulators * JOIN_INSTRUCTIONS * (m.sharing - 1).bit_length()
-    flops = per_item * m.items + 2 * chunks * COPY_INSTRUCTIONS
+    per_item += 2 * m.accumulators * rates.join_instructions * (m.sharing - 1).bit_length()
+    flops = per_item * m.items + 2 * chunks * rates.copy_instructions
     if m.registers > m.device.registers:
-        flops *= SPILL
+        flops *= rates.spill
     return flops * 2 if m.unrolled > CACHED_COPIES else flops
 
 
@@ -214,13 +168,13 @@ def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> flo
 
     Each works for ``own`` seconds, which all share, and waits for its own fetches.
     """
-    kind, latency = m.device.kind, m.device.latency * 1e-6
+    rates, latency = m.rates.items, m.device.latency * 1e-6
     ahead = any(s.copies > 1 for s in m.schedule.stages) or m.is_cpu
-    wait = waits * latency * WAIT[kind]
+    wait = waits * latency * rates.wait
     alone = max(own, wait) if ahead else own + wait
-    seen = 0.0 if ahead else SEEN * wait
+    seen = 0.0 if ahead else rates.seen * wait
     # A tile not fetched ahead overwrites one that is read: a barrier before, and one after.
-    barriers = waits * latency * BARRIER[kind] * (1 if ahead else 2)
+    barriers = waits * latency * rates.barrier * (1 if ahead else 2)
     rounds, last = divmod(groups, resident)
     return sum(
         times * (max(own * n / _issue(m, n), alone) + seen + barriers / n)
@@ -234,12 +188,13 @@ def _ends(m: Model, groups: int, resident: int) -> float:
 
     The sub-groups of others hide them, except for the first groups and the last.
     """
+    rates = m.rates.items
     copied = (any(copy.stage.local for copy in m.copies(access.tensor)) for access in m.accesses)
-    if m.is_cpu or not all(copied):
+    if not rates.ends or not all(copied):
         return 0.0
     others = (resident - 1) * m.items / m.device.sub_group_size
-    hidden = min(1.0, others / WARPS_FOR_ENDS)
-    return ENDS * m.device.latency * 1e-6 * (groups - resident) * (1 - hidden)
+    hidden = min(1.0, others / rates.warps_for_ends)
+    return rates.ends * m.device.latency * 1e-6 * (groups - resident) * (1 - hidden)
 
 
 def _unhidden(m: Model, waits: float, groups: int, far: float) -> float:
@@ -247,19 +202,20 @@ def _unhidden(m: Model, waits: float, groups: int, far: float) -> float:
 
     A share of the fetches comes from global memory, the rest from the last cache.
     """
-    device, ahead = m.device, any(stage.copies > 1 for stage in m.schedule.stages)
-    if m.is_cpu or m.facts.is_rows or not ahead:
+    device, rates = m.device, m.rates.items
+    ahead = any(stage.copies > 1 for stage in m.schedule.stages)
+    if not rates.unhidden or m.facts.is_rows or not ahead:
         return 0.0
-    latency = device.latency * 1e-6 * (NEAR + (1 - NEAR) * min(1.0, far))
+    latency = device.latency * 1e-6 * (rates.near + (1 - rates.near) * min(1.0, far))
     products = m.points * m.facts.operations * m.items * device.compute_units
     step = waits * latency - products / (device.arithmetic * 1e9)
-    return UNHIDDEN * max(0.0, groups * step + m.facts.read / (device.bandwidth * 1e9))
+    return rates.unhidden * max(0.0, groups * step + m.facts.read / (device.bandwidth * 1e9))
 
 
 def _last_wave(m: Model) -> float:
     """Slowdown of memory, as a share, by last groups that are too few to load it."""
     waves = m.groups / (m.device.compute_units * _resident(m))
-    return max(0.0, LAST_WAVE - (waves % 1.0 or 1.0)) / waves if waves > 1 else 0.0
+    return max(0.0, m.rates.items.last_wave - (waves % 1.0 or 1.0)) / waves if waves > 1 else 0.0
 
 
 def _issue(m: Model, groups: int) -> float:
@@ -267,7 +223,7 @@ def _issue(m: Model, groups: int) -> float:
     if m.is_cpu:
         return 1.0
     warps = groups * max(1.0, m.items / m.device.sub_group_size)
-    return min(1.0, warps / SCHEDULERS) * warps / (warps + WARPS_FOR_HALF)
+    return min(1.0, warps / SCHEDULERS) * warps / (warps + m.rates.items.warps_for_half)
 
 
 def _local(m: Model) -> float:
@@ -279,7 +235,10 @@ def _local(m: Model) -> float:
             different = max(1, access.elements(m.lanes))
             # In a cycle of the unit as many words go by as a sub-group has items.
             cycles = max(
-                1.0, width * CYCLES_A_WORD, _lines(m, access), _bank_cycles(m, access, width)
+                1.0,
+                width * m.rates.items.cycles_a_word,
+                _lines(m, access),
+                _bank_cycles(m, access, width),
             )
             times *= max(different * width, m.device.sub_group_size * cycles) / lanes
             total += _copied(m, access)
@@ -296,7 +255,7 @@ def _copied(m: Model, access: AffineAccess) -> float:
             pieces = m.device.sub_group_size * (width * stores)
             lines = ceil(pieces / row) * ceil(row * WORD / m.device.line)
             cycles = loads * lines + stores * _busiest_bank(steps, width)
-            return COPIES_SEEN * m.fetched(access)[1] * cycles
+            return m.rates.items.copies_seen * m.fetched(access)[1] * cycles
     return 0.0
 
 

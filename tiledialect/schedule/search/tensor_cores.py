@@ -25,10 +25,9 @@ from tiledialect.schedule.loops import (
 PRECISIONS = ("f32", "tf32", "exact")
 """Types in which factors of sums of f32 may be multiplied: `exact` keeps their own."""
 
-BLOCKS = {(128, 128): 1.0, (64, 128): 1.5, (128, 64): 1.5, (64, 64): 2.0}
-"""Rows and columns of the tiles of a work-group, and the cost of a product there: the last cache is
-the limit, from which smaller tiles are read more often. The tiles of the group's four sub-groups
-are half as long and wide."""
+BLOCKS = ((128, 128), (64, 128), (128, 64), (64, 64))
+"""Rows and columns of the tiles of a work-group. The tiles of its four sub-groups are half as long
+and wide."""
 LEAST = 16
 """Fewer rows or columns than these waste most of a tile."""
 ROW = LINES[Kind.GPU]
@@ -40,13 +39,6 @@ PADS = ((4, 1 << 28, 256), (SECTOR, 1 << 33, 2048))
 """Rows that are no multiples of so many bytes are copied, with zeros at their ends, for products of
 at least so many points that read each element so often. Those of the first are not copied to local
 memory asynchronously: 777 x 777 x 777 takes 57 us so, with copies 39."""
-TIMES = 8
-"""Speed of tensor cores in multiples of other units: with a smaller share of them in use they
-lose."""
-STEP = 0.63 / (128 * 128)
-"""Share of the latency that a step of the sum takes a group for each number of its tile, times the
-factor in `BLOCKS`: it waits for its copies, 0.45 microseconds for a tile of 128 x 128 on an
-H100."""
 LEAST_STEPS = 8
 """Fewest steps of the sum in a group that has a part of it."""
 SPLIT_GAIN = 0.9
@@ -154,7 +146,7 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
     method, p = found
     blocks = _groups(facts, p)
     block = min(BLOCKS, key=lambda b: _steps(blocks[b], b, device))
-    if TIMES * blocks[block] < device.compute_units:
+    if device.rates.of_gpu.tensor_cores.speed * blocks[block] < device.compute_units:
         return None
     # Reads after the sum are in place, too.
     after = {t.number for t in facts.after}
@@ -191,7 +183,10 @@ def _groups(facts: Facts, p: Product) -> dict[tuple[int, int], int]:
 
 def _steps(groups: int, block: tuple[int, int], device: Device) -> float:
     """Cost of a step of the sum for the unit with most groups."""
-    return ceil_div(groups, device.compute_units) * prod(block) * BLOCKS[block]
+    rates = device.rates.of_gpu.tensor_cores
+    size = prod(BLOCKS[0]) // prod(block)
+    cost = {1: 1.0, 2: rates.half_tile, 4: rates.quarter_tile}[size]
+    return ceil_div(groups, device.compute_units) / size * cost
 
 
 @dataclass(frozen=True)
@@ -215,7 +210,8 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Split
         return None
     method, p = possible
     steps, blocks = ceil_div(facts.extents[p.k], method.chunk), _groups(facts, p)
-    step = STEP * device.latency * 1e-6
+    rates = device.rates.of_gpu.tensor_cores
+    step = rates.step * device.latency * 1e-6
     whole = step * steps * min(_steps(n, b, device) for b, n in blocks.items())
     results = prod(facts.extents[name] for name in facts.output_indices)
     # Partial results of f32 are written, and read by a second kernel.
@@ -224,7 +220,7 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Split
         (n, b): step * ceil_div(steps, n) * _steps(n * groups, b, device) + n * once
         for b, groups in blocks.items()
         if (n := min(device.compute_units // groups, steps // LEAST_STEPS)) > 1
-        and TIMES * n * groups >= device.compute_units
+        and rates.speed * n * groups >= device.compute_units
     }
     if not split:
         return None
