@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 
 import tiledialect as td
 from tiledialect.exploration import workers
+from tiledialect.exploration.explore import Progress
 
 
 def test_two_workers_search_together(product: td.Function, inputs: tuple[Any, ...]):
@@ -18,13 +24,73 @@ def test_two_workers_search_together(product: td.Function, inputs: tuple[Any, ..
     assert result.seconds <= result.default_seconds
 
 
+@pytest.fixture
+def cluster(fast: td.Device) -> Iterator[Cluster]:
+    """A scheduler and two workers with the device, as the documentation says to start them."""
+    with ExitStack() as stack:
+        yield Cluster(stack, fast)
+
+
+class Cluster:
+    """Processes of Dask's commands."""
+
+    def __init__(self, stack: ExitStack, device: td.Device):
+        self.stack = stack
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        self.address = f"tcp://127.0.0.1:{port}"
+        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", port)
+        resources = "--resources", f"{workers.resource(device.id)}=1"
+        given = self.address, "--nthreads", "1", "--no-nanny", *resources
+        self.workers = [self.start("worker", *given) for _ in range(2)]
+        with Client(self.address, timeout=100) as client:
+            client.wait_for_workers(2, timeout=100)
+
+    def start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--no-dashboard"]
+        out = subprocess.DEVNULL
+        process = subprocess.Popen([*command, *arguments], stdout=out, stderr=out)
+        self.stack.callback(process.wait)
+        self.stack.callback(process.kill)
+        return process
+
+
+def test_workers_and_schedulers_that_are_killed(
+    cluster: Cluster,
+    product: td.Function,
+    inputs: tuple[Any, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Nothing is lost but what is in flight, and a search with the same storage goes on."""
+    monkeypatch.setattr(workers, "CONNECTING", "2s")
+    storage = tmp_path / "mm.log"
+
+    def kill(progress: Progress) -> None:
+        victims = {1: cluster.workers[0], 4: cluster.scheduler}
+        if progress.count in victims:
+            victims[progress.count].kill()
+
+    with pytest.warns(td.TileWarning, match="ends early, as its workers are lost"):
+        first = td.explore(
+            *(product, *inputs), trials=50, workers=cluster.address, storage=storage, progress=kill
+        )
+    count = len(first.trials)
+    assert 4 <= count <= 6 and {t.failure for t in first.trials} <= {"none", "slow"}
+    assert first.seconds <= first.default_seconds
+    again = td.explore(product, *inputs, trials=2, storage=storage)
+    assert [t.text for t in again.trials][:count] == [t.text for t in first.trials]
+    assert len(again.trials) == count + 2
+
+
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_cluster_without_the_device_is_refused(
     count: int, product: td.Function, inputs: tuple[Any, ...]
 ):
     with (
         LocalCluster(count, processes=False, dashboard_address=":0") as cluster,
-        pytest.raises(td.TileError, match=r"start one with dask worker .* --resources 'device "),
+        pytest.raises(td.TileError, match=r"start one with dask worker .* --resources device-"),
     ):
         td.explore(product, *inputs, workers=cluster.scheduler_address)
 

@@ -51,7 +51,7 @@ class KernelPart:
         self._kept = kept
         self._kernel = kernel
         self._device = device
-        self._facts = kernel_facts(kernel, device)
+        self.facts = kernel_facts(kernel, device)
 
     @cached_property
     def _weighed(self) -> list[choice.Candidate]:
@@ -70,7 +70,7 @@ class KernelPart:
     @property
     def least(self) -> float:
         """Lower bound of the seconds on the device, whose caches may hold the tensors."""
-        facts, device = self._facts, self._device
+        facts, device = self.facts, self._device
         if facts.moved <= device.most_kept:
             return facts.points * facts.operations / (device.arithmetic * 1e9)
         return choice.least_seconds(facts, device)
@@ -88,13 +88,13 @@ class KernelPart:
         if schedule.instruction is not None or schedule.global_stages or self.is_fixed:
             return False
         try:
-            _, again = made(self._schedule, decisions_of(self._facts, schedule))
+            _, again = made(self._schedule, decisions_of(self.facts, schedule))
         except DeadEndError:
             return False
         return _simple(again) == _simple(schedule)
 
     def _schedule(self, chooser: Chooser) -> Schedule:
-        return schedule_of(self._facts, self._device, chooser)
+        return schedule_of(self.facts, self._device, chooser)
 
     def candidate(self, chooser: Chooser) -> Candidate:
         """A schedule that the kernel can run."""
@@ -105,7 +105,7 @@ class KernelPart:
             given = self._outside[word]
             return Candidate(self._text(given.schedule), given.estimate.seconds)
         schedule = self._schedule(chooser)
-        estimate = choice.estimated(choice.modelled(self._facts, schedule, self._device))
+        estimate = choice.estimated(choice.modelled(self.facts, schedule, self._device))
         return Candidate(self._text(schedule), max(estimate.seconds, self.least))
 
     def _text(self, schedule: Schedule) -> str:
@@ -136,14 +136,14 @@ class KernelPart:
         first, *others = self._weighed
         for schedule in (first.schedule, *self._earlier(), *(c.schedule for c in others)):
             name = outside.get(schedule)
-            own = {} if name is not None else decisions_of(self._facts, schedule)
+            own = {} if name is not None else decisions_of(self.facts, schedule)
             yield {WHOLE: name or FREE, **own}
 
     def _earlier(self) -> Iterator[Schedule]:
         """Schedules that searches found for inputs of these and of other shapes."""
         for text in self._kept if not self.is_fixed else ():
             with suppress(TileError):
-                yield fitted(parse_schedule_text(text, self._kernel), self._facts)
+                yield fitted(parse_schedule_text(text, self._kernel), self.facts)
 
 
 def _simple(schedule: Schedule) -> object:

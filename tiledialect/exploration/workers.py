@@ -45,7 +45,7 @@ def outcome_of(future: Future[Outcome]) -> Outcome:
     except Exception as error:
         if _is_killed(error):
             return Outcome(failure=Failure.ENDED, message=f"its worker was lost: {error}")
-        raise LostError(str(error) or type(error).__name__) from None
+        raise LostError(str(error) or "the scheduler does not answer") from None
 
 
 def _is_killed(error: Exception) -> bool:
@@ -84,8 +84,8 @@ def _alone(subject: Subject) -> Generator[Workers]:
 
 
 def resource(device: str) -> str:
-    """Name of a device among the resources of a worker."""
-    return f"device {device}"
+    """Name of a device among the resources of a worker: Dask's commands take no spaces there."""
+    return f"device-{device}"
 
 
 def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
@@ -136,7 +136,7 @@ def _able(client: Any, needed: str) -> int:
     if not count:
         raise TileError(
             f"no worker of the cluster has the device: start one with "
-            f"dask worker ADDRESS --nthreads 1 --resources '{needed}=1'"
+            f"dask worker ADDRESS --nthreads 1 --resources {needed}=1"
         )
     return count
 
