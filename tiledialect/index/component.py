@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from tiledialect.lazy import lazy
+
 from .expr import Constraint
 
 
@@ -36,6 +38,13 @@ class Component:
     size: int
     rows: tuple[ConstraintRow, ...]
     outputs: int
+
+    @lazy
+    def _hash(self) -> int:
+        return hash((self.rows, self.outputs))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True)

@@ -267,6 +267,7 @@ def box_values(component: Component) -> list[npt.NDArray[Any]]:
     return [np.arange(upper - lower).astype(dtype) + lower for lower, upper in box]
 
 
+@caches.INTEGER_SETS
 def is_box(component: Component) -> bool:
     """Whether all of the bounding box are points; it may be false where a row has a divisor."""
     box = bounding_box(component)

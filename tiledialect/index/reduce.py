@@ -78,16 +78,17 @@ def _with_fewer_values(
     rows = [coefficients(c.expr, space.variables) for c in others]
     if all(abs(factor) < FEWER for row in rows for factor in row):
         return basis
-    chosen = list(basis)
+    chosen = [coefficients(c.expr, space.variables) for c in basis]
+    solved, basis = inverse(chosen), list(basis)
     for constraint, row in zip(others, rows, strict=True):
-        solved = inverse([coefficients(c.expr, space.variables) for c in chosen])
-        for k, taken in enumerate(chosen):
-            step = abs(sum(a * b[k] for a, b in zip(row, solved, strict=True)))
+        for k, taken in enumerate(basis):
+            step = abs(sum(a * b[k] for a, b in zip(row, solved, strict=True) if a))
             few = FEWER * constraint.bound.constant <= taken.bound.constant * step
             if few and taken.expr not in space.output:
-                chosen[k] = constraint
+                basis[k], chosen[k] = constraint, row
+                solved = inverse(chosen)
                 break
-    return chosen
+    return basis
 
 
 def _is_smaller(space: IndexSpace, basis: list[Constraint]) -> bool:

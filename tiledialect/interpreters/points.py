@@ -156,22 +156,32 @@ def touched(points: Points, space: IndexSpace) -> list[Touched]:
 
 
 def _touched(points: Points, access: Sequence[IndexExpr], shape: Sequence[int]) -> Touched:
-    first, steps = 0, [np.zeros(len(axis.values), np.int64) for axis in points]
+    columns = {
+        name: (number, axis.values[:, column])
+        for number, axis in enumerate(points)
+        for column, name in enumerate(axis.names)
+    }
+    first, steps = 0, [np.zeros(1, np.int64) for _ in points]
     for expr, size in zip(access, shape, strict=True):
         scale = expr.denominator
         value = int(expr.constant * scale)
-        for number, axis in enumerate(points):
-            along = sum(
-                int(expr.coefficient(name) * scale) * axis.values[:, column]
-                for column, name in enumerate(axis.names)
-            ) + np.zeros(len(axis.values), axis.values.dtype)
-            value += int(along[0])
+        along: dict[int, Array] = {}
+        for monomial, coefficient in expr:
+            for name in monomial:
+                number, values = columns[name]
+                along[number] = int(coefficient * scale) * values + along.get(number, 0)
+        steps = [step * size for step in steps]
+        for number, values in along.items():
+            value += int(values[0])
             # From one point to another, an index moves by an integer.
-            moved = ((along - along[0]) // scale).astype(np.int64)
-            steps[number] = steps[number] * size + moved
+            moved = ((values - values[0]) // scale).astype(np.int64)
+            steps[number] = steps[number] + moved
         first = first * size + value // scale
-    used = [step if step.any() else step[:1] for step in steps]
-    return Touched(first, np.ix_(*used))
+    used = (step if step.any() else step[:1] for step in steps)
+    ones = (1,) * len(points)
+    return Touched(
+        first, tuple(s.reshape(*ones[:k], -1, *ones[k + 1 :]) for k, s in enumerate(used))
+    )
 
 
 def positions(elements: Touched, block: Block) -> Array:
