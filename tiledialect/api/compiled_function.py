@@ -21,6 +21,7 @@ from tiledialect.passes.fuse.options import Fusion
 if TYPE_CHECKING:
     from tiledialect.exploration.kept import Found
     from tiledialect.lowering.runtime.device.device import Device
+    from tiledialect.lowering.runtime.device.queue_state import QueueState
     from tiledialect.lowering.runtime.program.plan import Plan
     from tiledialect.lowering.runtime.program.program import Program
     from tiledialect.lowering.runtime.program.specialization import Specialization
@@ -140,11 +141,14 @@ class CompiledFunction:
         given = self._gradients, choices.schedules, choices.fusion
         return Program(self._source.module, self._base_name, text, *given)
 
-    def _specialize(self, types: Types, device: Device) -> Specialization:
+    def _specialize(
+        self, types: Types, device: Device, state: QueueState | None = None
+    ) -> Specialization:
+        """The plan for inputs of these types; for a call on a queue its kernels are built, too."""
         with self._lock, self._source.error_context():
             found = self._specializations.find((types, device))
             if found is None:
-                found = self._specialization(types, device)
+                found = self._specialization(types, device, state)
                 self._specializations.put((types, device), found)
                 self._warn(found.plan.warnings)
             self._last = found.plan
@@ -218,7 +222,9 @@ class CompiledFunction:
             found = (*found, *kept.kept_for(self._program, device))
         return kept.matching(found, self._program, device, types_text(types))
 
-    def _specialization(self, types: Types, device: Device) -> Specialization:
+    def _specialization(
+        self, types: Types, device: Device, state: QueueState | None = None
+    ) -> Specialization:
         """The program for some inputs, as it was found to be fastest, if it still can be so."""
         from tiledialect.lowering.runtime.program.specialization import Specialization
 
@@ -228,7 +234,7 @@ class CompiledFunction:
                 return Specialization(own.implementation.applied(self._program), types, device)
             except TileError as error:
                 self._warn((REFUSED.format(self.name, error.message),))
-        return Specialization(self._program, types, device)
+        return Specialization(self._program, types, device, state)
 
     def _program_for(self, types: Types, device: Device) -> Program:
         """The program as it is compiled for some inputs."""

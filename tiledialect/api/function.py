@@ -154,7 +154,9 @@ class Function(PrintedFunction):
             raise TileError(f"repeat says how often to run, at least 1, not {repeat!r}")
         host = self._host_arrays(args, named)
         state = state_of(queue_for(self.device, profiling=True))
-        executable = self._specialize(types_of(host), self.device).executable(state, on_host=True)
+        executable = self._specialize(types_of(host), self.device, state).executable(
+            state, on_host=True
+        )
         outputs, profile = executable.profile(host, repeat)
         return pack(self.name, self._given(executable.plan.output_names), outputs), profile
 
@@ -199,7 +201,7 @@ class Function(PrintedFunction):
         from tiledialect.lowering.runtime.device.queues import queue_for
 
         state = state_of(queue_for(self.device))
-        specialization = self._specialize(types, self.device)
+        specialization = self._specialize(types, self.device, state)
         return calls_on_host(specialization, state, self._kind(specialization.plan))
 
     def _ready_on_device(self, args: Sequence[Any]) -> Calls | None:
@@ -237,7 +239,7 @@ class Function(PrintedFunction):
         from tiledialect.lowering.runtime.device.queue_state import state_of
 
         state = state_of(queue)
-        executable = self._specialize(types, state.device).executable(state, on_host=False)
+        executable = self._specialize(types, state.device, state).executable(state, on_host=False)
         plan, run = executable.plan, executable.on_device
         kind = self._kind(plan)
         if kind is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -75,19 +75,28 @@ def _alone(kernel: gpu.FuncOp, module: ModuleOp) -> ModuleOp:
     return ModuleOp([own], dict(module.attributes))
 
 
-def plan_of_nests(module: ModuleOp, name: str, kept: PrintedKernels = PRINTED) -> Plan:
+def plan_of_nests(
+    module: ModuleOp,
+    name: str,
+    kept: PrintedKernels = PRINTED,
+    printed: Callable[[Program], None] | None = None,
+) -> Plan:
     """The plan of a function of scheduled kernels and nests, as lowering all of it would give it.
 
-    Each kernel is lowered by itself, unless it is among those that are kept.
+    Each kernel is lowered by itself, unless it is among those that are kept, and given to
+    ``printed`` before the next.
     """
     context = Context()
     TileToNestPass().apply(context, module)
     join_nests(context, module)
     mark_unread(module)
     GpuArenaPass().apply(context, module)
-    kernels = ops_of(module, gpu.FuncOp)
-    printed = {kernel: kept.printed(kernel, module) for kernel in kernels}
     program = Program()
-    for own in printed.values():
+    accesses: dict[gpu.FuncOp, Sequence[ArgumentAccess]] = {}
+    for kernel in ops_of(module, gpu.FuncOp):
+        own = kept.printed(kernel, module)
+        accesses[kernel] = own.accesses
         program.take(own.program)
-    return plan_of(module, name, program, lambda kernel: printed[kernel].accesses)
+        if printed is not None:
+            printed(own.program)
+    return plan_of(module, name, program, accesses.__getitem__)

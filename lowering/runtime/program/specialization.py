@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import pyopencl as cl
 
@@ -27,10 +28,11 @@ from tiledialect.lowering.runtime.program.build import (
     load_program,
 )
 from tiledialect.lowering.runtime.program.cache import Binary
+from tiledialect.lowering.runtime.program.early_builds import Printed, early_builds
 from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_checks import same_types
-from tiledialect.lowering.runtime.program.program import Built, Program, Types
+from tiledialect.lowering.runtime.program.program import Built, KernelKey, Program, Types
 from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.platforms import POCL
@@ -51,7 +53,10 @@ class UnsoundError(TileError):
 class Specialization:
     """A plan with its kernels as built for a device; kept on disk."""
 
-    def __init__(self, program: Program, types: Types, device: Device):
+    def __init__(
+        self, program: Program, types: Types, device: Device, state: QueueState | None = None
+    ):
+        """Compile a program, or load it; with a queue, its kernels are built meanwhile."""
         spec = target_system_spec(device)
         self.name = program.result_name
         self.built = program.built
@@ -75,10 +80,10 @@ class Specialization:
         self.binaries: tuple[Binary, ...]
         if stored is None:
             text = f"compiling {self.name} for {', '.join(map(type_text, types))}"
-            with progress(text), no_collection():
+            with progress(text), self._early_builds(state) as printed, no_collection():
                 from tiledialect.lowering.runtime.program.compiling import compiled
 
-                self.plan, self.binaries = compiled(program, types, device), ()
+                self.plan, self.binaries = compiled(program, types, device, printed), ()
         else:
             self.plan, self.binaries = stored
         self.is_kept = stored is not None
@@ -113,25 +118,40 @@ class Specialization:
                 raise UnsoundError(f"{own} {found.reason}{by}")
         self.is_sound = True
 
+    def _early_builds(self, state: QueueState | None) -> AbstractContextManager[Printed | None]:
+        """Builds of kernels for a queue while others are lowered, unless these must be tried."""
+        if state is None or self.program.is_lowered or given_schedules(self.program):
+            return nullcontext()
+        return early_builds(lambda text: self._build_missing(state, KernelTexts.of(text)))
+
     def _programs(self, state: QueueState) -> dict[str, Built]:
         """Built kernels; kernels that are new to the device are built together."""
         texts = KernelTexts.of(self.plan.source)
-        keys = {name: (state.context, texts.meaning(name)) for name in texts.kernels}
+        keys = keys_of(texts, state)
         for binary in self.binaries:
             if any(keys[name] not in self.built for name in binary.names):
                 if (program := self._loaded(state, binary)) is None:
                     continue
                 for name, called in binary.names.items():
                     self.built.setdefault(keys[name], Built(program, called, binary.code))
-        if missing := [name for name, key in keys.items() if key not in self.built]:
-            program, code = self._build(state, texts.of_kernels(missing), missing)
-            self.built.update((keys[name], Built(program, name, code)) for name in missing)
+        with progress(f"{self.device.id} builds the kernels of {self.name}"):
+            is_new = self._build_missing(state, texts)
         found = {name: self.built[key] for name, key in keys.items()}
-        if missing or not self.is_kept:
+        if is_new or not self.is_kept:
             self.binaries = binaries_of(found)
             cache.store(self.key, self.plan, self.binaries)
             self.is_kept = True
         return found
+
+    def _build_missing(self, state: QueueState, texts: KernelTexts) -> bool:
+        """Build the kernels of a text that are new to the device, together; whether there are
+        any."""
+        with _building:
+            keys = keys_of(texts, state)
+            if missing := [name for name, key in keys.items() if key not in self.built]:
+                program, code = self._build(state, texts.of_kernels(missing), missing)
+                self.built.update((keys[name], Built(program, name, code)) for name in missing)
+            return bool(missing)
 
     def _build(
         self, state: QueueState, text: str, kernels: Sequence[str]
@@ -139,9 +159,8 @@ class Specialization:
         """Build kernels; the result is the programs and the binaries to keep."""
         own, device = self.device, state.queue.device
         try:
-            with progress(f"{own.id} builds the kernels of {self.name}"):
-                source = prelude(own.short_platform, own.compute_capability) + text
-                program = build_program(source, state.context, device, self.options)
+            source = prelude(own.short_platform, own.compute_capability) + text
+            program = build_program(source, state.context, device, self.options)
         except TileError as error:
             raise TileError(f"{own} refuses the program:\n{error}") from None
         if own.short_platform in KEEP_KERNELS:
@@ -157,6 +176,11 @@ class Specialization:
             return load_program(binary.code, state.context, device, self.options, kernels)
         except TileError:
             return None
+
+
+def keys_of(texts: KernelTexts, state: QueueState) -> dict[str, KernelKey]:
+    """The keys of kernels, as built for a queue's context, by their names."""
+    return {name: (state.context, texts.meaning(name)) for name in texts.kernels}
 
 
 def given_schedules(program: Program) -> dict[str, str]:
