@@ -31,7 +31,7 @@ from tiledialect.ir.names import keep_name, keep_place, with_type
 from tiledialect.passes.schedule.rewrites.collapsed_reads import collapse_reads
 from tiledialect.passes.views.concatenation import completing_kernels
 from tiledialect.schedule.cost.device import Device, device_of
-from tiledialect.schedule.search.candidates.memory import ACCESS
+from tiledialect.schedule.search.candidates.levels import ACCESS
 
 MIN_ROW_VECTORS = 8
 """Number of vectors of a row below which its remainder and the loop's start cost too much."""

@@ -16,8 +16,8 @@ from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, check
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.candidates.cpu_contractions import cpu_contractions
-from tiledialect.schedule.search.candidates.cpu_rows import MOST_OPERATIONS, cpu_rows
 from tiledialect.schedule.search.candidates.row_kernels import row_kernels
+from tiledialect.schedule.search.candidates.sums import MOST_OPERATIONS, sums_along_memory
 from tiledialect.schedule.search.choice import ranked
 
 
@@ -96,7 +96,7 @@ def test_what_takes_long_to_compute_is_written_out_less(operations: float):
     case = replace(facts(1, {"i": 512, "j": 512}, result, read), combination="none")
     bodies = [
         prod(x.extent for x in schedule.levels if x.role is Role.UNROLL)
-        for schedule in cpu_rows(replace(case, operations=operations), DEVICES["wide"])
+        for schedule in sums_along_memory(replace(case, operations=operations), DEVICES["wide"])
     ]
     assert max(bodies) == {2.0: 32, 400.0: 8, 1e5: 1}[operations]
     assert all(copies == 1 or copies * operations <= MOST_OPERATIONS for copies in bodies)

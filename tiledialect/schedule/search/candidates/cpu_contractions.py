@@ -9,8 +9,11 @@ long that the operands of a row of tiles do not fit the caches is summed in part
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import prod
+from bisect import insort
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf, prod
+from operator import itemgetter
+from typing import TypeVar
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.cpu_caches import FEW_ROWS
@@ -18,9 +21,18 @@ from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost_below
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor, between_lanes, padded_indices
 from tiledialect.schedule.loops import SHORT_ROW, Schedule
-from tiledialect.schedule.search.candidates.cpu_tiles import Builder, Roles, Shape, has_vectors
-from tiledialect.schedule.search.candidates.loops import fastest
+from tiledialect.schedule.search.candidates.roles import Roles, are_known, cpu_roles, written
+from tiledialect.schedule.search.candidates.tiles import (
+    Shape,
+    Sizes,
+    body,
+    has_vectors,
+    scheduled,
+    written_out,
+)
 from tiledialect.schedule.search.candidates.windows import SHORTEST
+
+T = TypeVar("T")
 
 TILES = (
     *((1, n) for n in (1, 2, 4, 8)),
@@ -41,15 +53,6 @@ READ_TWICE = 2
 """Most uses of an element of the largest input in long sums."""
 BLOCKS = (2, 4, 7, 8)
 """Numbers of parts in which an image may be read whose pixels are summed over."""
-FILLED, MOSTLY = 4, 0.9
-"""An index of so many vectors or more, and of such a share of their lanes, fills them well."""
-SPREAD = 3
-"""Lanes that take every so many elements of a row, or fewer, are shuffled out of so many vectors:
-others may be better, however well these fill vectors."""
-SEVERAL = 1.5
-"""Fewest windows that share an element for several of them to be computed together."""
-OTHERS = 2
-"""Number of other indices that are tried as lanes."""
 BETWEEN = 2
 """Number of indices along which tiles have rows besides those between the lanes in memory."""
 STRIPES = (16, 64)
@@ -68,36 +71,47 @@ often they are read."""
 
 def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     """The best tiles, each in several blocks."""
-    if not device.is_cpu or not facts.aggregates or not facts.inputs:
-        return
-    if not facts.points or any(t.access is None for t in facts.inputs):
+    if not device.is_cpu or not facts.aggregates or not facts.points or not are_known(facts):
         return
     if _is_written_alone(facts) or _is_read_once(facts, device):
         return
 
     def seconds(tiled: tuple[Roles, Shape], below: float) -> float:
         r, tile = tiled
-        builder = Builder(facts, r, tile)
-        groups = GROUPS[1] * device.compute_units
+        counts, groups = _counts(facts, r, tile), GROUPS[1] * device.compute_units
         shapes = (
-            tile._replace(blocks=blocks, packed=packed, parts=parts)
-            for columns in sorted({1, builder.counts[r.n]})
-            for blocks in (_serial(r, builder.counts, columns, groups),)
-            for packed in _packings(facts, r, tile)
+            tile._replace(blocks=blocks, staged=staged, parts=parts)
+            for columns in sorted({1, counts[r.along]})
+            for blocks in (_serial(r, counts, columns, groups),)
+            for staged in _packings(facts, r, tile)
             for parts in ((), *_image_blocks(facts, r)[-1:])
         )
         for shape in shapes:
-            model = CpuModel(facts, builder.schedule(shape), device)
+            model = CpuModel(facts, scheduled(facts, r, shape), device)
             if (faster := cpu_cost_below(model, below)) is not None:
                 below = faster.seconds
         return below
 
-    found = ((r, tile) for r in roles(facts, device) for tile in _tiles(facts, r, device))
-    for r, tile in fastest(MOST_TILES, found, seconds):
-        builder = Builder(facts, r, tile)
+    found = ((r, tile) for r in cpu_roles(facts, device) for tile in _tiles(facts, r, device))
+    for r, tile in _fastest(MOST_TILES, found, seconds):
         # Different numbers of groups often give the same schedule.
-        for shape in dict.fromkeys(_blocks(facts, r, tile, builder.counts, device)):
-            yield builder.schedule(shape)
+        for shape in dict.fromkeys(_blocks(facts, r, tile, device)):
+            yield scheduled(facts, r, shape)
+
+
+def _fastest(count: int, found: Iterable[T], seconds: Callable[[T, float], float]) -> list[T]:
+    """The given number of items of fewest seconds, the fastest first.
+
+    ``seconds`` gets a bound, and may return it where the seconds are no fewer.
+    """
+    kept: list[tuple[float, T]] = []
+    for one in found:
+        below = kept[-1][0] if len(kept) == count else inf
+        taken = seconds(one, below)
+        if taken < below:
+            insort(kept, (taken, one), key=itemgetter(0))
+            del kept[count:]
+    return [one for _, one in kept]
 
 
 def _is_written_alone(facts: Facts) -> bool:
@@ -105,7 +119,7 @@ def _is_written_alone(facts: Facts) -> bool:
 
     Tiles write pieces of many rows, of 1001 x 999 in 48 us, where one row after the other takes 30.
     """
-    outputs = _outputs(facts)
+    outputs = written(facts)
     if not outputs or any(facts.extents[name] > 1 for name in facts.reduced_indices):
         return False
     first = outputs[0]
@@ -121,7 +135,7 @@ def _is_read_once(facts: Facts, device: Device) -> bool:
     nothing."""
     largest = max(facts.inputs, key=lambda t: t.size)
     elements, results = prod(largest.shape), prod(facts.outputs[0].shape)
-    outputs, width = _outputs(facts), device.lanes(largest.type, largest.bytes)
+    outputs, width = written(facts), device.lanes(largest.type, largest.bytes)
     mixed = (e.names for e in facts.outputs[0].access or () if len(e.names) > 1)
     if any(not set(outputs[:1]).isdisjoint(names) for names in mixed):
         # The fastest is a residue class: vectors go along its steps, between which others lie.
@@ -152,88 +166,6 @@ def _is_window(facts: Facts) -> bool:
     return not facts.is_product or any(len(names) > 1 for names in moving)
 
 
-def _outputs(facts: Facts) -> list[str]:
-    """The indices that move the output, the fastest first."""
-    strides = facts.outputs[0].strides
-    names = (name for name in facts.output_indices if facts.extents[name] > 1)
-    return sorted(names, key=lambda name: abs(strides.get(name, 0)))
-
-
-def roles(facts: Facts, device: Device) -> Iterator[Roles]:
-    """Roles of a contraction's indices: the lanes run along the output's memory, or fill vectors
-    better."""
-    extents, output = facts.extents, facts.outputs[0]
-    outputs = _outputs(facts)
-    if not outputs:
-        return
-    width = device.lanes(output.type, output.bytes)
-    filled = {name: _filled(extents[name], width) for name in outputs}
-    first, *others = outputs
-    yield from _roles(facts, outputs, first, width)
-    if (
-        extents[first] < FILLED * width
-        or filled[first] < MOSTLY
-        or _are_better_across(facts, first, device)
-    ):
-        # Lanes that are apart where they are read fill vectors at a cost.
-        are_apart = any(abs(t.strides.get(first, 1)) != 1 for t in facts.inputs)
-        least = filled[first]
-        others = [n for n in others if filled[n] > least or (are_apart and filled[n] == least)]
-        others.sort(key=lambda name: (-filled[name], -extents[name]))
-        # Steps along the axis of a residue class enclose only elements of other classes.
-        near = {n for e in output.access or () if first in e.names for n in e.names}
-        for n in (*others[:OTHERS], *(name for name in others[OTHERS:] if name in near)):
-            yield from _roles(facts, outputs, n, width)
-
-
-def _are_better_across(facts: Facts, name: str, device: Device) -> bool:
-    """Whether lanes along an index are so far apart in their operand that others are tried.
-
-    With AVX-512 it does not hold where all comes from memory, once: lanes along channels read short
-    pieces of many rows there, which are copied faster. Shuffles of shorter vectors cost more than
-    that.
-    """
-    is_near = facts.moved <= device.cache_sizes[-1] / 2
-    far = device.has_long_vectors and not is_near
-    for t in facts.inputs:
-        results = prod(facts.extents[n] for n in facts.output_indices if n not in t.names)
-        is_apart = t.shape and abs(t.affine_access.moves[-1].get(name, 0)) >= SPREAD
-        # An operand of one result alone gains nothing by transposition.
-        if is_apart and results > 1:
-            windows = facts.points / results / prod(t.shape)
-            if not far or windows >= SEVERAL:
-                return True
-    return False
-
-
-def _filled(extent: int, width: int) -> float:
-    """Share of the lanes that an index fills."""
-    return extent / (width * ceil_div(extent, width))
-
-
-def _roles(facts: Facts, outputs: Sequence[str], n: str, width: int) -> Iterator[Roles]:
-    """The roles if vectors run along an index, unless it is too short."""
-    extents = facts.extents
-    rows = [name for name in outputs if name != n]
-    walked = next((t for t in facts.inputs if n not in t.names), facts.inputs[0])
-    reduced = [name for name in facts.reduced_indices if extents[name] > 1]
-    # The other indices are summed over in the order of memory.
-    reduced.sort(key=lambda name: -abs(walked.strides.get(name, 0)))
-    lanes = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extents[n]] or [2]
-    divides = next((k for k in lanes if extents[n] % k == 0), 0)
-    lanes = [k for k in lanes if k in (lanes[0], divides)]
-    # A group has all rows that share the vectors before it has others.
-    vectors = [t for t in facts.inputs if n in t.names]
-    apart = [name for name in rows if all(name in t.names for t in vectors)]
-    order = (*(name for name in rows if name not in apart), *apart)
-    yield Roles(n, order, tuple(reduced), tuple(lanes))
-    # Each residue class has few taps: loops skip the others, but unrolled taps are not skipped.
-    tested = set[str]().union(*(names for names, _ in facts.tests))
-    taps_first = tuple(sorted(reduced, key=lambda name: name not in tested))
-    if taps_first != tuple(reduced):
-        yield Roles(n, order, taps_first, tuple(lanes))
-
-
 def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     """Tiles with the required stages of operands, and all other loops in work-groups.
 
@@ -246,9 +178,9 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     along = (*r.rows[:2], *[name for name in others if name not in everywhere][:1])
     output = facts.outputs[0]
     width = device.lanes(output.type, output.bytes)
-    for lanes in r.lanes:
-        vectors = ceil_div(facts.extents[r.n], lanes)
-        is_row = lanes == width and abs(output.strides.get(r.n, 0)) == 1
+    for lanes in _lanes(facts.extents[r.along], width):
+        vectors = ceil_div(facts.extents[r.along], lanes)
+        is_row = lanes == width and abs(output.strides.get(r.along, 0)) == 1
         are_few = all(facts.extents[n] < BATCHES for n in along[2:])
         for rows, columns in (*TILES, *_fitted(facts, r, vectors if is_row and are_few else None)):
             if columns > vectors:
@@ -258,7 +190,21 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
                 shape = Shape(lanes, columns, tile)
                 if not device.has_long_vectors:
                     shape = shape._replace(by_vectors=_has_more_vectors(facts, r, shape))
-                yield shape._replace(packed=_must_pack(facts, r, shape, padded, device))
+                yield shape._replace(staged=_must_pack(facts, r, shape, padded, device))
+
+
+def _lanes(extent: int, width: int) -> list[int]:
+    """Lanes of the vectors that are tried: those of the hardware, or parts that divide an
+    extent."""
+    found = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extent] or [2]
+    divides = next((k for k in found if extent % k == 0), 0)
+    return [k for k in found if k in (found[0], divides)]
+
+
+def _counts(facts: Facts, r: Roles, tile: Shape) -> Mapping[str, int]:
+    """Number of tiles along each output index."""
+    levels = body(facts, r, tile)
+    return {name: levels.rest(name) for name in (*r.rows, r.along)}
 
 
 def _has_more_vectors(facts: Facts, r: Roles, shape: Shape) -> bool:
@@ -278,7 +224,7 @@ def _fitted(facts: Facts, r: Roles, channels: int | None) -> Iterator[tuple[int,
     These lie side by side, in so many whole vectors, if tiles of them may do better than others.
     """
     extent = facts.extents[r.rows[0]] if r.rows else 1
-    is_product, is_slid = not _is_window(facts), _is_slid(facts, r.n)
+    is_product, is_slid = not _is_window(facts), _is_slid(facts, r.along)
     for columns, most in MOST_ROWS.items():
         rows = ceil_div(extent, ceil_div(extent, most))
         fits = is_product or (columns == channels and not is_slid)
@@ -292,9 +238,7 @@ def _is_slid(facts: Facts, name: str) -> bool:
     return any(name in names and len(names) > 1 for names in places)
 
 
-def _row_tiles(
-    facts: Facts, r: Roles, rows: int, along: Sequence[str]
-) -> Iterator[tuple[tuple[str, int], ...]]:
+def _row_tiles(facts: Facts, r: Roles, rows: int, along: Sequence[str]) -> Iterator[Sizes]:
     """Distributions of so many rows: along one index, or two of which one is short."""
     if rows == 1:
         yield ()
@@ -310,9 +254,9 @@ def _row_tiles(
                 yield ((first, few), (second, rows // few))
 
 
-def _tiles_between(facts: Facts, r: Roles, rows: int) -> Iterator[tuple[tuple[str, int], ...]]:
+def _tiles_between(facts: Facts, r: Roles, rows: int) -> Iterator[Sizes]:
     """The ways to have so many rows, those among them that lie between the lanes in memory."""
-    if (between := between_lanes(facts, r.n)) is None or rows % facts.extents[between]:
+    if (between := between_lanes(facts, r.along)) is None or rows % facts.extents[between]:
         return
     count = facts.extents[between]
     if rows == count:
@@ -329,16 +273,15 @@ def _must_pack(
 
     Operands for which another layout gains nothing are excluded.
     """
-    builder = Builder(facts, r, shape)
-    known = builder.known() if device.has_long_vectors else frozenset[str]()
-    written = builder.unrolled()
+    moving, known = written_out(facts, r, shape)
+    known = known if device.has_long_vectors else frozenset[str]()
 
     def must(t: Tensor) -> bool:
-        is_apart = r.n in t.names and abs(t.strides[r.n]) != 1
+        is_apart = r.along in t.names and abs(t.strides[r.along]) != 1
         on_lanes = is_apart and not _is_read_as_copied(facts, r, t)
-        if on_lanes or written.isdisjoint(padded[t.number]):
+        if on_lanes or moving.isdisjoint(padded[t.number]):
             return on_lanes
-        return not written.isdisjoint(padded_indices(facts, t, known))
+        return not moving.isdisjoint(padded_indices(facts, t, known))
 
     return tuple(t.number for t in facts.inputs if must(t))
 
@@ -347,7 +290,7 @@ def _is_read_as_copied(facts: Facts, r: Roles, t: Tensor) -> bool:
     """Whether a copy of an operand would be read as the operand is: each element for one result,
     and the lanes as far apart. Gradients of maxima read the maximum's operand so."""
     moving = {name for name, extent in facts.extents.items() if extent > 1}
-    is_last = abs(t.affine_access.moves[-1].get(r.n, 0)) == abs(t.strides[r.n])
+    is_last = abs(t.affine_access.moves[-1].get(r.along, 0)) == abs(t.strides[r.along])
     return is_last and moving & t.names == moving & {*facts.output_indices}
 
 
@@ -359,11 +302,10 @@ def _group_counts(facts: Facts, r: Roles, device: Device) -> Sequence[int]:
     return [*counts, least] if len(r.sums) == 1 and least > counts[-1] else counts
 
 
-def _blocks(
-    facts: Facts, r: Roles, tile: Shape, counts: Mapping[str, int], device: Device
-) -> Iterator[Shape]:
+def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Shape]:
     """Blocks of tiles of a work-group: from few large groups to many small ones."""
-    whole = counts[r.n]
+    counts = _counts(facts, r, tile)
+    whole = counts[r.along]
     for groups in _group_counts(facts, r, device):
         # Where there are few rows, groups share the columns.
         rows = prod(counts.values()) // whole
@@ -378,7 +320,7 @@ def _blocks(
             *rows, columns = _serial(r, counts, whole, wanted * device.compute_units)
             for parts in _parts(facts, r):
                 yield tile._replace(
-                    blocks=(columns, *rows), packed=everything, inside=r.n, parts=parts
+                    blocks=(columns, *rows), staged=everything, inside=r.along, parts=parts
                 )
 
 
@@ -386,7 +328,7 @@ def _in_blocks(
     facts: Facts,
     r: Roles,
     tile: Shape,
-    blocks: tuple[tuple[str, int], ...],
+    blocks: Sizes,
     device: Device,
     *,
     is_end: bool,
@@ -397,7 +339,7 @@ def _in_blocks(
             continue
         moving = {n for t in facts.inputs if t.number in staged for n in t.names}
         several = [n for n, count in blocks[:-1] if count > 1 and n in moving]
-        shape = tile._replace(blocks=blocks, packed=staged)
+        shape = tile._replace(blocks=blocks, staged=staged)
         for inside in _places(facts, r, shape, several, device):
             for parts in _parts(facts, r, is_plain=not staged):
                 yield shape._replace(inside=inside, parts=parts)
@@ -420,11 +362,11 @@ def _places(
 def _staged_bytes(facts: Facts, r: Roles, s: Shape, inside: str) -> int:
     """Bytes of the copies that are made for each step of an index."""
     after = [name for name, _ in s.blocks].index(inside) + 1 if inside else 0
-    tile = {**dict(s.tile), r.n: s.lanes * s.columns}
+    tile = {**dict(s.tile), r.along: s.lanes * s.columns}
     body = [(name, 1, size) for name, size in tile.items()]
     body += [(name, 1, facts.extents[name]) for name in r.sums]
     total = 0
-    for t in (t for t in facts.inputs if t.number in s.packed):
+    for t in (t for t in facts.inputs if t.number in s.staged):
         own = s.blocks[after:] if inside in t.names else s.blocks
         steps = (*((name, tile.get(name, 1), count) for name, count in own), *body)
         total += prod(t.affine_access.extents(steps)) * t.bytes
@@ -433,18 +375,18 @@ def _staged_bytes(facts: Facts, r: Roles, s: Shape, inside: str) -> int:
 
 def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
     """Sets of operands to stage: the required ones, or all that vectors are read from."""
-    vectors = (t.number for t in facts.inputs if r.n in t.names)
-    return [*dict.fromkeys((tile.packed, tuple(sorted({*tile.packed, *vectors}))))]
+    vectors = (t.number for t in facts.inputs if r.along in t.names)
+    return [*dict.fromkeys((tile.staged, tuple(sorted({*tile.staged, *vectors}))))]
 
 
 def _serial(
     r: Roles, counts: Mapping[str, int], columns: int, groups: int, *, even: bool = False
-) -> tuple[tuple[str, int], ...]:
+) -> Sizes:
     """Numbers of tiles along each index in a work-group for at least so many groups.
 
     Few tiles can be shared evenly: three classes go to one group or to three, not to two.
     """
-    blocks = {r.n: columns}
+    blocks = {r.along: columns}
     left = prod(counts.values()) // columns
     for name in r.rows:
         most = max(1, left // groups)
@@ -456,14 +398,14 @@ def _serial(
             size = max(k for k in range(1, size + 1) if count % k == 0)
         blocks[name] = size
         left //= size
-    return (*((name, blocks[name]) for name in reversed(r.rows)), (r.n, columns))
+    return (*((name, blocks[name]) for name in reversed(r.rows)), (r.along, columns))
 
 
 def _parts(facts: Facts, r: Roles, *, is_plain: bool = False) -> Iterator[tuple[int, ...]]:
     """Numbers of parts of the outermost sums."""
     yield ()
     if r.sums:
-        extent = facts.extents[r.sums[0]]
+        extent = facts.extents[r.sums[-1]]
         # Without rows nothing is read again: whole rows of memory are added one after the other.
         stripes = STRIPES if is_plain and _uses(facts, r) <= FEW_ROWS else ()
         sizes = (*stripes, 256, 512)
@@ -489,11 +431,11 @@ def _image_blocks(facts: Facts, r: Roles) -> list[tuple[int, ...]]:
     """Numbers of parts of the two outermost sums where they are a batch and rows of images."""
     if len(r.sums) < 3:
         return []
-    images, rows = (facts.extents[name] for name in r.sums[:2])
+    rows, images = (facts.extents[name] for name in r.sums[-2:])
     return [(images, k) for k in BLOCKS if k <= rows // 2 and rows % k == 0]
 
 
 def _uses(facts: Facts, r: Roles) -> int:
     """Number of uses of an element that vectors are read from."""
-    sizes = (prod(t.shape) for t in facts.inputs if r.n in t.names)
+    sizes = (prod(t.shape) for t in facts.inputs if r.along in t.names)
     return facts.points // max(sizes, default=1)

@@ -1,13 +1,12 @@
 """Contractions on GPUs: tiles of work-groups, sub-groups and registers, fed from local memory.
 
-Each schedule is a choice of roles for the indices (`gpu_roles.py`) and of a shape, the numbers that
-a schedule is made of (`gpu_tiles.py`).
+Each schedule is a choice of roles for the indices (`roles.py`) and of a shape, the sizes that a
+schedule is made of (`tiles.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from math import inf, prod
 
@@ -18,21 +17,17 @@ from tiledialect.schedule.cost.estimate import cost
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.asynchronous import copied_alone
-from tiledialect.schedule.search.candidates.gpu_roles import (
+from tiledialect.schedule.search.candidates.gpu_sums import table_roles
+from tiledialect.schedule.search.candidates.roles import (
     FEW,
     Roles,
+    are_known,
+    gpu_roles,
     is_tap,
-    roles,
     slide_with,
     windows_of,
 )
-from tiledialect.schedule.search.candidates.gpu_tables import table_roles
-from tiledialect.schedule.search.candidates.gpu_tiles import (
-    MOST_UNROLLED,
-    MOST_UNROLLED_PLAIN,
-    Builder,
-    Shape,
-)
+from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, body, scheduled
 
 LEAST_ITEMS, MOST_ITEMS = 64, 256
 """Fewest and most work-items of a group."""
@@ -51,6 +46,10 @@ MOST_APART = 64
 """Most sums of windows of an item that are not adjacent where they are stored."""
 MOST_TILINGS = 6
 """Most tilings that are tried with all chunks."""
+MOST_UNROLLED = (640, 1152)
+"""Most copies of a multiplication in an item: of a small body, or a large one."""
+MOST_UNROLLED_PLAIN = (1152, 2304)
+"""Most copies without taps, whose absence makes the body simpler."""
 ROWS = 64
 """Size up to which an index is cut into any tiles that divide it."""
 
@@ -59,11 +58,11 @@ def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
     """Every shape that suits the sizes of a contraction."""
     if not device.is_gpu or not facts.aggregates or len(facts.inputs) < 2:
         return
-    if any(t.access is None for t in facts.inputs) or table_roles(facts) is not None:
+    if not are_known(facts) or table_roles(facts) is not None:
         return
-    for found in roles(facts):
+    for found in gpu_roles(facts):
         for shape in _shapes(facts, found, device):
-            yield copied_alone(facts, Builder(facts, found, shape).schedule(), device)
+            yield copied_alone(facts, scheduled(facts, found, shape), device)
 
 
 def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
@@ -71,13 +70,14 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     compared = sorted(
         _different(facts, r, device), key=lambda shape: _seconds(facts, r, shape, device)
     )
-    extent = facts.extents[r.k]
+    k = r.sums[0]
+    extent = facts.extents[k]
     # Long rows of which a part is needed come late: they are fetched ahead, in pieces.
-    gaps = any(abs(t.affine_access.moves[-1].get(r.k, 0)) > 1 for t in facts.inputs if t.names)
+    gaps = any(abs(t.affine_access.moves[-1].get(k, 0)) > 1 for t in facts.inputs if t.names)
     plain_ones = [shape for shape in compared if not shape.has_classes]
     of_classes = [shape for shape in compared if shape.has_classes]
     for shape in plain_ones[:MOST_TILINGS] + of_classes[:MOST_TILINGS]:
-        plain = not r.taps and not shape.inner
+        plain = not r.taps and len(shape.tile) == 1
         for chunk, inside, copies, most in product(
             _chunks(extent, shape.shared),
             (True, False) if r.taps else (True,),
@@ -85,14 +85,13 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
             MOST_UNROLLED_PLAIN if plain else MOST_UNROLLED,
         ):
             if extent > chunk or (copies == 1 and not (gaps and chunk > 2 * FEW)):
-                yield replace(shape, chunk=chunk, taps_inside=inside, copies=copies, unrolled=most)
+                yield shape._replace(chunk=chunk, taps_inside=inside, copies=copies, unrolled=most)
 
 
 def _seconds(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
     """Seconds of a tiling, with tiles fetched ahead where local memory has room for them."""
     for copies in (2, 1):
-        schedule = Builder(facts, r, replace(shape, copies=copies)).schedule()
-        model = Model(facts, schedule, device)
+        model = Model(facts, scheduled(facts, r, shape._replace(copies=copies)), device)
         if model.local_memory <= device.local_mem_size:
             return cost(model).seconds
     return inf
@@ -104,39 +103,68 @@ def _different(facts: Facts, r: Roles, device: Device) -> list[Shape]:
     found = _tilings(facts, r, device)
     for shape in sorted(found, key=lambda shape: _roughly(facts, r, shape, device)):
         # Rows of tiles differ in their lanes alone; of the others, small groups may be better.
-        size = shape.items if shape.fours or shape.shared > 1 else 0
-        item = shape.tile, shape.inner, shape.fours, shape.all_local, shape.shared, size
+        size = shape.group if shape.fours or shape.shared > 1 else 0
+        tile = shape.tile, shape.columns
+        item = tile, shape.fours, shape.staged, shape.shared, size
         alike.setdefault(item, []).append(shape)
     return [shape for shapes in alike.values() for shape in shapes[:MOST_ALIKE]]
 
 
 def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
     """All tilings, at the size of chunk at which they are compared."""
-    extent = facts.extents[r.k]
-    lonely = any({r.m, r.n} <= t.names for t in facts.inputs)
+    extent = facts.extents[r.sums[0]]
+    inner = tuple((name, facts.extents[name]) for name in r.inner)
+    everything = tuple(t.number for t in facts.inputs if t.names)
+    both_ways = {t.number for t in facts.inputs if {r.along, r.rows[0]} <= t.names}
+    # An operand that the tile moves both ways is read by each item for itself, or staged, too.
+    one_way = tuple(number for number in everything if number not in both_ways)
     tilings = [
-        replace(
-            shape,
-            inner=inner,
-            all_local=local,
+        shape._replace(
+            tile=(*some, *shape.tile),
+            staged=staged,
             chunk=_chunks(extent, shape.shared)[-1],
             # Whole groups skip taps that are not their residue class's, if these are outside.
             taps_inside=not facts.tests,
         )
-        for shape, inner, local in product(
+        for shape, some, staged in product(
             (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r)),
-            ((), r.inner[:1]) if r.inner else ((),),
-            (False, True) if lonely else (False,),
+            dict.fromkeys(((), inner[:1])),
+            dict.fromkeys((one_way, everything)),
         )
-        if shape.items <= device.max_work_group_size
+        if shape.group <= device.max_work_group_size
         # Separate sums need registers for their places.
-        and not (r.is_turned and r.taps and prod(shape.tile) > MOST_APART)
+        and not (r.is_turned and r.taps and shape.rows * shape.columns * FOUR > MOST_APART)
     ]
     of_classes = [
-        replace(shape, inner=r.inner, all_local=True, chunk=_chunks(extent, 1)[-1])
+        shape._replace(tile=(*inner, *shape.tile), staged=everything, chunk=_chunks(extent, 1)[-1])
         for shape in _tiles_of_classes(facts, r)
     ]
     return tilings + of_classes
+
+
+def _shape(
+    r: Roles,
+    lanes: tuple[int, int],
+    tile: tuple[int, int],
+    *,
+    sub_groups: tuple[int, int] = (1, 1),
+    third: int = 1,
+    shared: int = 1,
+    fours: bool = False,
+) -> Shape:
+    """Tiles of rows and columns, and items and sub-groups along both and a third index."""
+    (m, n), (rows, columns) = (r.rows[0], r.along), tile
+    return Shape(
+        FOUR,
+        columns // FOUR,
+        ((m, rows),),
+        items=((n, lanes[1]), (m, lanes[0])),
+        sub_groups=((n, sub_groups[1]), (m, sub_groups[0]), *((x, third) for x in r.rows[1:])),
+        shared=shared,
+        fours=fours,
+        unrolled=MOST_UNROLLED[0],
+        copies=2,
+    )
 
 
 def _chunks(extent: int, shared: int) -> list[int]:
@@ -155,52 +183,46 @@ def _chunks(extent: int, shared: int) -> list[int]:
 
 def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
     """Rough cost of a tiling by its waste, its loads, and the occupancy of the device."""
-    extents = facts.extents
-    block = {
-        r.m: shape.warps[0] * shape.lanes[0] * shape.tile[0],
-        r.n: shape.warps[1] * shape.lanes[1] * shape.tile[1],
-        r.third: shape.third,
-        **{name: extents[name] for name in shape.inner},
-    }
-    deep = prod(extents[name] for name in shape.inner)
+    reach = body(facts, r, shape).reach
     groups, waste = 1, 1.0
     for name in facts.output_indices:
-        count = ceil_div(extents[name], block.get(name, 1))
+        count = ceil_div(facts.extents[name], reach[name])
         groups *= count
-        waste *= count * block.get(name, 1) / extents[name]
+        waste *= count * reach[name] / facts.extents[name]
     fill = groups / device.compute_units / ceil_div(groups, device.compute_units)
-    rows, columns = block[r.m] * shape.third * deep, block[r.n]
-    near = 0.5 / (shape.tile[0] * deep) + 0.5 / shape.tile[1]
+    columns = reach[r.along]
+    rows = prod(reach.values()) // columns
+    near = 0.5 / shape.rows + 0.5 / (shape.columns * FOUR)
     return waste * (1 + near + 8 / rows + 8 / columns) / fill
 
 
 def _tiles_in_fours(facts: Facts, r: Roles) -> Iterator[Shape]:
     """Two-dimensional sub-groups whose items share out fours along both indices."""
-    m, n = facts.extents[r.m], facts.extents[r.n]
+    m, n = facts.extents[r.rows[0]], facts.extents[r.along]
     for lanes in ((4, 8), (8, 4)):
         for tile in ((4, 4), (8, 4), (8, 8), (16, 4), (16, 8)):
             for warps in ((1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4, 2), (2, 4)):
                 rows, columns = (w * x * t for w, x, t in zip(warps, lanes, tile, strict=True))
                 if rows < 2 * m and columns < 2 * n:
-                    yield Shape(warps, lanes, 1, tile, fours=True)
+                    yield _shape(r, lanes, tile, sub_groups=warps, fours=True)
 
 
 def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
     """Tilings of neighbours along `m` in an item, and items of a group along `n`, `m` and a third
     index."""
-    m, n = facts.extents[r.m], facts.extents[r.n]
-    if m >= ROWS and not slide_with(facts, r.m):
+    m, n = facts.extents[r.rows[0]], facts.extents[r.along]
+    if m >= ROWS and not slide_with(facts, r.rows[0]):
         return
     for wide in (4, 8):
         for columns in (x for x in (1, 2, 4, 8, 16, 32) if x * wide < n + wide * x / 2):
             for rows in _row_tiles(m):
                 for along in _counts(ceil_div(m, rows)):
-                    for third in _counts(facts.extents[r.third] if r.third else 1):
+                    for third in _counts(facts.extents[r.rows[1]] if r.rows[1:] else 1):
                         items = columns * along * third
                         for shared in (1,) if items >= LEAST_ITEMS else SHARES:
                             if LEAST_ITEMS <= items * shared <= MOST_ITEMS and _is_even(items):
                                 lanes, tile = (along, columns), (rows, wide)
-                                yield Shape((1, 1), lanes, third, tile, shared=shared)
+                                yield _shape(r, lanes, tile, third=third, shared=shared)
 
 
 def _tiles_of_classes(facts: Facts, r: Roles) -> Iterator[Shape]:
@@ -211,12 +233,12 @@ def _tiles_of_classes(facts: Facts, r: Roles) -> Iterator[Shape]:
     deep = prod(facts.extents[name] for name in r.inner)
     if len(r.inner) < 2 or deep > MOST_CLASSES or not _share_windows(facts, r):
         return
-    m, n = facts.extents[r.m], facts.extents[r.n]
+    m, n = facts.extents[r.rows[0]], facts.extents[r.along]
     for rows, wide in ((1, 4), (2, 4), (1, 8)):
         if rows * wide * deep <= MOST_SUMS:
             for lanes in product(_counts(ceil_div(m, rows)), _counts(ceil_div(n, wide))):
                 if LEAST_ITEMS <= prod(lanes) <= MOST_ITEMS and _is_even(prod(lanes)):
-                    yield Shape((1, 1), lanes, 1, (rows, wide))
+                    yield _shape(r, lanes, (rows, wide))
 
 
 def _share_windows(facts: Facts, r: Roles) -> bool:
@@ -225,8 +247,8 @@ def _share_windows(facts: Facts, r: Roles) -> bool:
     Residue classes do. Results for each tap do if windows overlap along a long row of the sum.
     """
     taps = [x for x in r.inner if is_tap(facts, x)]
-    steps = [abs(moves.get(r.k, 0)) for x in taps for moves in windows_of(facts, x)]
-    return not taps or (1 in steps and facts.extents[r.k] >= 2 * FEW)
+    steps = [abs(moves.get(r.sums[0], 0)) for x in taps for moves in windows_of(facts, x)]
+    return not taps or (1 in steps and facts.extents[r.sums[0]] >= 2 * FEW)
 
 
 def _is_even(items: int) -> bool:

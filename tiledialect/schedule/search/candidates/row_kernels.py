@@ -21,19 +21,18 @@ from tiledialect.schedule.loops import (
     ends_in_power_of_two,
     is_last_group_short,
 )
-from tiledialect.schedule.search.candidates.memory import (
+from tiledialect.schedule.search.candidates.levels import (
     ACCESS,
     ITEMS,
-    Loops,
-    by_stride,
-    columns_on_cpu,
+    Levels,
     even_share,
     lanes,
-    largest,
     power_above,
     unrolls,
     work_of_group,
 )
+from tiledialect.schedule.search.candidates.roles import Roles, along_input, by_stride, largest
+from tiledialect.schedule.search.candidates.sums import columns_on_cpu
 
 GPU_ROW_ELEMENTS = 96
 """Number of elements of rows that a work-item of a GPU keeps in registers."""
@@ -77,20 +76,16 @@ def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
     if not facts.is_rows or not facts.inputs:
         return
     order = _order(facts)
-    summed = [n for n in order if n in facts.reduced_indices]
-    if not summed:
+    if not order or (r := along_input(facts, order)) is None:
         return
-    along_rows = order[0] == summed[0]
-    others = [n for n in facts.reduced_indices if n not in summed]
-    rows = [n for n in order if n not in summed]
-    arguments = facts, device, [*summed, *others], rows
-    yield from _windows(*arguments)
+    along_rows = r.along == r.sums[0]
+    yield from _windows(facts, r, device)
     if device.is_gpu:
-        yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(*arguments)
+        yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(facts, r, device)
     elif along_rows:
-        yield from _rows_on_cpu(*arguments)
+        yield from _rows_on_cpu(facts, r, device)
     else:
-        yield from columns_on_cpu(*arguments, most=_most_columns(facts))
+        yield from columns_on_cpu(facts, r, device, most=_most_columns(facts))
 
 
 def _order(facts: Facts) -> list[str]:
@@ -125,13 +120,12 @@ def room(device: Device, items: int) -> int:
     return min(GPU_ROW_ELEMENTS, device.registers_unit // items - OTHER_REGISTERS)
 
 
-def _windows(
-    facts: Facts, device: Device, summed: list[str], rows: list[str]
-) -> Iterator[Schedule]:
+def _windows(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """Schedules of rows of a few elements, all in registers of a work-item, with several
     neighbours."""
     source, extents = largest(facts), facts.extents
-    length = prod(extents[n] for n in summed)
+    rows = r.rows if r.along in r.sums else r.outputs
+    length = prod(extents[n] for n in r.sums)
     if not rows or length > MOST_STEPS:
         return
     is_gpu, apart = device.is_gpu, source.strides.get(rows[0], 0)
@@ -142,60 +136,45 @@ def _windows(
     widest = 1 if is_gpu and apart > 1 else widest
     most = room(device, ITEMS // 2) if is_gpu else device.whole_vectors
     for width in dict.fromkeys((widest, gcd(widest, extents[rows[0]]))):
-        if length * facts.live * (width if is_gpu else 1) > most:
-            continue
-        loops = Loops(facts)
-        loops.add(rows[0], width, Role.VECTOR)
-        if is_gpu:
-            loops.share(rows, ITEMS // 2)
-        for n in summed:
-            loops.add(n, extents[n], Role.UNROLL)
-        if not is_gpu:
-            loops.work(rows, max(1, work_of_group(facts, device) // (length * width)))
-        yield loops.schedule(stages(facts, width) if is_gpu else ())
+        if length * facts.live * (width if is_gpu else 1) <= most:
+            levels = Levels(facts).vector(rows[0], width).whole(r.sums, Role.UNROLL)
+            if is_gpu:
+                yield levels.share(rows, ITEMS // 2).schedule(stages(facts, width))
+            else:
+                levels.work(rows, work_of_group(facts, device, length * width))
+                yield levels.schedule()
 
 
-def _rows_on_gpu(
-    facts: Facts, device: Device, summed: list[str], rows: list[str]
-) -> Iterator[Schedule]:
-    first, extents = summed[0], facts.extents
-    width = lanes(device, [largest(facts)], extents[first])
-    kept = stages(facts, width)
-    other = prod(extents[n] for n in summed[1:])
-    fits, items = False, min(LEAST_LANES, power_above(extents[first] // width))
-    while items <= min(MOST_ITEMS, power_above(extents[first] // width)):
-        loops = Loops(facts)
-        loops.add(first, width, Role.VECTOR)
-        loops.share([first], items)
-        loops.share(rows, max(1, ITEMS // 2 // items))
-        count = loops.rest(first)
+def _rows_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    first, extent = r.along, facts.extents[r.along]
+    width = lanes(device, [largest(facts)], extent)
+    other = prod(facts.extents[n] for n in r.sums[1:])
+    fits, items = False, min(LEAST_LANES, power_above(extent // width))
+    while items <= min(MOST_ITEMS, power_above(extent // width)):
+        levels = Levels(facts).vector(first, width).share([first], items)
+        levels.share(r.rows, max(1, ITEMS // 2 // items))
+        count = levels.rest(first)
         words = count * width * other * facts.live
         most = MOST_STEPS * (2 if items == MOST_ITEMS else 1)
         if words <= room(device, items) and count * other <= most:
-            for n in summed:
-                loops.add(n, loops.rest(n), Role.UNROLL)
             fits = True
-            yield loops.schedule(kept)
+            yield levels.whole(r.sums, Role.UNROLL).schedule(stages(facts, width))
         items *= 2
-    if not fits:
-        yield from _kept_in_part(facts, device, summed, rows, width)
+    if fits:
+        return
+    yield from _kept_in_part(facts, r, device, width)
     # Few work-items a row mean many rows at a time, which the last cache does not hold.
-    least = ITEMS if extents[first] > 4 * width * ITEMS * MOST_UNROLLED else ITEMS // 2
-    for items in (
-        () if fits else (n for n in (ITEMS // 2, ITEMS, 2 * ITEMS, 4 * ITEMS) if n >= least)
-    ):
-        loops = Loops(facts)
-        loops.add(first, width, Role.VECTOR)
-        loops.share(summed, items)
-        count = _in_a_step(loops.rest(first))
-        loops.add(first, count, Role.UNROLL)
-        steps, words = loops.rest(first), width * (facts.held + count * len(facts.inputs))
+    least = ITEMS if extent > 4 * width * ITEMS * MOST_UNROLLED else ITEMS // 2
+    for items in (n for n in (ITEMS // 2, ITEMS, 2 * ITEMS, 4 * ITEMS) if n >= least):
+        levels = Levels(facts).vector(first, width).share(r.sums, items)
+        count = _in_a_step(levels.rest(first))
+        levels.unroll(first, count)
+        steps, words = levels.rest(first), width * (facts.held + count * len(facts.inputs))
         # Sums have registers, and so have the operands of a step, or all of unrolled loops.
         if words > device.registers_unit // items - OTHER_REGISTERS:
             continue
         if steps > MOST_UNROLLED or count * width * steps <= room(device, items):
-            loops.serial(summed)
-            yield loops.schedule()
+            yield levels.whole(r.sums).schedule()
 
 
 def _in_a_step(count: int) -> int:
@@ -203,9 +182,7 @@ def _in_a_step(count: int) -> int:
     return min(count, 4 if (-count % 4) * PAST_END <= count else 2)
 
 
-def _kept_in_part(
-    facts: Facts, device: Device, summed: list[str], rows: list[str], width: int
-) -> Iterator[Schedule]:
+def _kept_in_part(facts: Facts, r: Roles, device: Device, width: int) -> Iterator[Schedule]:
     """Stages of the most frequent values of rows that do not fit in registers.
 
     A unit has one such group, so there must be many; and the last cache is too small for the values
@@ -213,91 +190,71 @@ def _kept_in_part(
     """
     passes = {t.number: n for t, n in zip(facts.inputs, facts.passes, strict=False)}
     number = max(facts.kept, key=lambda n: passes.get(n, 0), default=None)
-    count = prod(facts.extents[n] for n in rows)
+    count = prod(facts.extents[n] for n in r.rows)
     again = sum(t.size for t in facts.inputs if passes.get(t.number, 1) > 1) / count
     fits = 2 * device.compute_units * again <= device.cache_sizes[-1]
-    if number not in passes or len(summed) > 1 or count < WAVES * device.compute_units or fits:
+    if number not in passes or len(r.sums) > 1 or count < WAVES * device.compute_units or fits:
         return
     for items in (MOST_ITEMS // 2, MOST_ITEMS):
-        loops = Loops(facts)
-        loops.add(summed[0], width, Role.VECTOR)
-        loops.share(summed, items)
-        loops.share(rows, 1)
-        steps = loops.rest(summed[0])
+        levels = Levels(facts).vector(r.along, width).share(r.sums, items)
+        steps = levels.rest(r.along)
         if steps * width <= room(device, items) and steps <= 2 * MOST_STEPS:
-            loops.add(summed[0], steps, Role.UNROLL)
-            yield loops.schedule([Stage(number, False, vector=width)])
+            levels.unroll(r.along, steps)
+            yield levels.schedule([Stage(number, False, vector=width)])
             return
 
 
-def _columns_on_gpu(
-    facts: Facts, device: Device, summed: list[str], rows: list[str]
-) -> Iterator[Schedule]:
-    longest = max(summed, key=lambda n: facts.extents[n])
-    other = prod(facts.extents[n] for n in summed if n != longest)
-    kept = stages(facts, 1)
-    for parts in (1, 4, 8, 16, 32):
-        if parts >= 2 * facts.extents[longest]:
-            break
-        for keep in (True, False):
-            loops = Loops(facts)
-            loops.share(rows, 32)
-            if parts > 1:
-                loops.add(longest, parts, Role.LOCAL, "y")
-            count = loops.rest(longest) * other
-            if keep and (count * facts.live > room(device, 32 * parts) or count > 32):
-                continue
-            for n in summed:
-                if keep:
-                    loops.add(n, loops.rest(n), Role.UNROLL)
-            if not keep:
-                loops.add(longest, min(4, loops.rest(longest)), Role.UNROLL)
-                loops.serial(summed)
-            yield loops.schedule(kept if keep else ())
+def _columns_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    longest = max(r.sums, key=lambda n: facts.extents[n])
+    other = prod(facts.extents[n] for n in r.sums if n != longest)
+    for parts in (n for n in (1, 4, 8, 16, 32) if n < 2 * facts.extents[longest]):
+        kept, read = (
+            Levels(facts).share(r.outputs, 32).item(longest, parts, "y") for _ in range(2)
+        )
+        count = kept.rest(longest) * other
+        if count * facts.live <= room(device, 32 * parts) and count <= 32:
+            yield kept.whole(r.sums, Role.UNROLL).schedule(stages(facts, 1))
+        yield read.unroll(longest, 4).whole(r.sums).schedule()
 
 
-def _rows_on_cpu(
-    facts: Facts, device: Device, summed: list[str], rows: list[str]
-) -> Iterator[Schedule]:
-    first = summed[0]
-    length = prod(facts.extents[n] for n in summed)
-    width = lanes(device, [largest(facts)], facts.extents[first])
+def _rows_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    extent, length = facts.extents[r.along], prod(facts.extents[n] for n in r.sums)
+    width = lanes(device, [largest(facts)], extent)
     # Inputs stay in a cache.
     inputs = {t.number for t in facts.inputs}
     kept = [Stage(number, False) for number in facts.kept if number not in inputs]
     kept = kept[: CPU_ROW_BUFFER // max(length, 1)]
-    together = _together(facts, device, summed, rows)
-    guess = facts.guessed and _is_evicted(facts, device, rows)
+    together = _together(facts, r, device)
+    guess = facts.guessed and _is_evicted(facts, r, device)
     kept = [] if guess else kept
-    for count in _vectors_together(facts.extents[first], width):
+    for count in _vectors_together(extent, width):
         if not _fits(facts, device, together, count):
             continue
-        for keep in (True, False) if kept else (False,):
-            loops = Loops(facts)
-            loops.add(first, width, Role.VECTOR)
-            for row in rows[:1]:
-                loops.add(row, together, Role.UNROLL)
-            loops.add(first, count, Role.UNROLL)
+        for stages in (kept, []) if kept else ([],):
+            levels = Levels(facts).vector(r.along, width)
+            for row in r.rows[:1]:
+                levels.unroll(row, together)
+            levels.unroll(r.along, count)
             if guess:
-                loops.add(first, _steps_of_guess(loops.rest(first)), Role.SERIAL)
-            loops.serial(summed)
-            _share_rows(loops, rows, max(1, work_of_group(facts, device) // (length * together)))
-            yield replace(loops.schedule(kept if keep else ()), one_pass=guess)
+                levels.loop(r.along, _steps_of_guess(levels.rest(r.along)))
+            levels.whole(r.sums)
+            _share_rows(levels, r, work_of_group(facts, device, length * together))
+            yield replace(levels.schedule(stages), one_pass=guess)
 
 
-def _share_rows(loops: Loops, rows: list[str], points: int) -> None:
+def _share_rows(levels: Levels, r: Roles, points: int) -> None:
     """Loops over rows, as far as a work-item has no more than so many points.
 
     Where the last unrolled rows are shifted inwards, it is over rows of the same group.
     """
-    for row in rows[:1]:
-        steps, extent, together = loops.rest(row), loops.facts.extents[row], loops.reach[row]
+    for row in r.rows[:1]:
+        steps, extent, together = levels.rest(row), levels.facts.extents[row], levels.reach[row]
         count = even_share(steps, points)
         counts = (*range(count, 0, -1), *range(count + 1, steps + 1))
         count = next(n for n in counts if not is_last_group_short(extent, n * together, together))
-        loops.add(row, count, Role.SERIAL)
+        levels.loop(row, count)
         points = max(1, points // count)
-    loops.work(rows[1:], points)
+    levels.work(r.rows[1:], points)
 
 
 def _vectors_together(extent: int, width: int) -> Iterable[int]:
@@ -312,13 +269,13 @@ def _vectors_together(extent: int, width: int) -> Iterable[int]:
     return unrolls(extent, width, 2) if in_part or not is_long else (1, 2)
 
 
-def _is_evicted(facts: Facts, device: Device, rows: list[str]) -> bool:
+def _is_evicted(facts: Facts, r: Roles, device: Device) -> bool:
     """Whether rows are evicted from a core's second cache before they are read again: half of it is
     enough.
 
     Rows of 1 MiB on cores with as much take a third less in one pass, of a quarter no less.
     """
-    count = prod(facts.extents[n] for n in rows)
+    count = prod(facts.extents[n] for n in r.rows)
     again = sum(t.size for t in facts.inputs if set(t.names) & set(facts.reduced_indices))
     return not device.is_near(again, count)
 
@@ -328,26 +285,26 @@ def _steps_of_guess(steps: int) -> int:
     return next((n for n in range(STEPS_OF_GUESS, 1, -1) if steps % n == 0), 1)
 
 
-def _together(facts: Facts, device: Device, summed: list[str], rows: list[str]) -> int:
+def _together(facts: Facts, r: Roles, device: Device) -> int:
     """Numbers of rows to compute at the same time, of which there are a multiple, or many.
 
     Rows between whose elements the next ones of a row lie are read together, line after line.
     """
-    if not rows:
+    if not r.rows:
         return 1
-    between = _lie_between(largest(facts), summed, rows)
-    length = prod(facts.extents[n] for n in (summed[:1] if between else summed))
+    between = _lie_between(largest(facts), r)
+    length = prod(facts.extents[n] for n in (r.sums[:1] if between else r.sums))
     numbers = (n for longest, n in TOGETHER.items() if length <= longest)
     most = next((n for n in numbers if _fits(facts, device, n, 1)), 1)
-    count = facts.extents[rows[0]]
+    count = facts.extents[r.rows[0]]
     if not between:
         return most if count >= STEPS_OF_ROWS * most else gcd(most, count)
     return max(n for n in range(1, most + 1) if count % n == 0)
 
 
-def _lie_between(source: Tensor, summed: list[str], rows: list[str]) -> bool:
+def _lie_between(source: Tensor, r: Roles) -> bool:
     """Whether neighbouring rows lie between elements of a row."""
-    apart = [abs(source.strides.get(n, 0)) for n in (*rows[:1], *summed[1:2])]
+    apart = [abs(source.strides.get(n, 0)) for n in (*r.rows[:1], *r.sums[1:2])]
     return len(apart) == 2 and 0 < apart[0] < apart[1]
 
 

@@ -7,23 +7,30 @@ them share the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from math import prod
 
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
-from tiledialect.schedule.loops import Role, Schedule
-from tiledialect.schedule.search.candidates.memory import (
+from tiledialect.schedule.loops import Role, Schedule, Stage
+from tiledialect.schedule.search.candidates.levels import (
+    GROUPS,
     ITEMS,
-    Loops,
-    are_known,
-    by_stride,
-    columns_on_cpu,
+    Levels,
+    even_share,
     lanes,
-    largest,
     power_above,
     unrolls,
     work_of_group,
+)
+from tiledialect.schedule.search.candidates.roles import (
+    Roles,
+    along_input,
+    are_known,
+    by_stride,
+    largest,
 )
 
 LEAST_ITEMS = 128
@@ -36,129 +43,193 @@ SHORT = 8
 COLUMNS_OF_ITEM = 4
 READ_TWICE = 2
 """Most reads of each element of the largest input, on average."""
+ROWS = (1, 2, 4, 8)
+"""Numbers of sums along memory that a CPU makes at a time."""
+STEPS = (1, 2, 4)
+"""Numbers of vectors of a row that are added in a step."""
+GROUPS_OF_ROWS = (1, 4, 16, 64)
+"""Fewest work-groups for each core."""
+MOST_OPERATIONS = 5000
+"""Most operations on vectors in the innermost body: about 32 KiB of instructions, the size of the
+first instruction cache. A body of so many hides its own latency."""
+MOST_RESULTS = 8
+"""Most results of a row that are made together, all of them."""
+TILE = 24
+"""Most sums, each a vector, in that case."""
 
 
 def sums(facts: Facts, device: Device) -> Iterator[Schedule]:
     """Schedules of aggregates whose operands are read once."""
-    if not facts.aggregates or not facts.reduced_indices:
-        return
-    if not facts.inputs or not are_known(facts.inputs):
+    if not facts.aggregates or not are_known(facts):
         return
     source = largest(facts)
+    order = by_stride(source, facts.extents, facts)
     if facts.points * source.bytes > READ_TWICE * source.size:
         return
-    order = by_stride(source, facts.extents, facts)
-    if not order or source.strides[order[0]] != 1:
+    if not order or source.strides[order[0]] != 1 or (r := along_input(facts, order)) is None:
         return
-    summed = [n for n in order if n in facts.reduced_indices]
-    if not summed:
-        return
-    along_rows = order[0] == summed[0]
+    along_rows = r.along == r.sums[0]
     if device.is_cpu:
-        build = _rows_on_cpu if along_rows else _columns_on_cpu
+        yield from (_rows_on_cpu if along_rows else _columns_on_cpu)(facts, r, device)
     else:
-        build = _rows_on_gpu if along_rows else _columns_on_gpu
-    others = [n for n in facts.reduced_indices if n not in summed]
-    yield from build(facts, device, source, [*summed, *others], order)
+        yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(facts, r, device)
 
 
-def _rows_on_gpu(
-    facts: Facts, device: Device, source: Tensor, summed: list[str], order: list[str]
-) -> Iterator[Schedule]:
-    first = summed[0]
-    width = lanes(device, [source], facts.extents[first])
-    rows = [n for n in order if n not in summed]
-    most = power_above(facts.extents[first] // width)
-    for items in (1, 4, 8, 32, 128, 256, 512, 1024):
-        if not min(LEAST_ITEMS, most // 2) <= items <= most:
+def _rows_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    width = lanes(device, [largest(facts)], facts.extents[r.along])
+    most = power_above(facts.extents[r.along] // width)
+    shares = (1, 4, 8, 32, 128, 256, 512, 1024)
+    shares = [n for n in shares if min(LEAST_ITEMS, most // 2) <= n <= most]
+    for items, count in product(shares, (1, 4)):
+        levels = Levels(facts).vector(r.along, width).share([r.along], items)
+        levels.share(r.rows, max(1, ITEMS // items))
+        if count == 1 or levels.rest(r.along) > 1:
+            yield levels.unroll(r.along, count).whole(r.sums).schedule()
+    if len(r.sums) > 1:
+        yield Levels(facts).vector(r.along, width).share(r.sums, ITEMS).whole(r.sums).schedule()
+
+
+def _columns_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    first, longest = r.along, max(r.sums, key=lambda n: facts.extents[n])
+    widest = lanes(device, [largest(facts)], facts.extents[first])
+    is_short = prod(facts.extents[n] for n in r.sums) <= SHORT
+    for width, columns, parts, count in product(
+        dict.fromkeys((1, widest)), (32, 64, 128, 256), (1, 4, 8, 16), (1, 4)
+    ):
+        are_few = columns * parts < LEAST_ITEMS and columns < facts.extents[first]
+        if are_few or columns * parts > 2 * ITEMS or parts > facts.extents[longest]:
             continue
-        for count in (1, 4):
-            loops = Loops(facts)
-            loops.add(first, width, Role.VECTOR)
-            left = loops.share([first], items)
-            loops.share(rows, max(1, ITEMS // items))
-            if count > 1 and loops.rest(first) < 2:
-                continue
-            loops.add(first, min(count, loops.rest(first)), Role.UNROLL)
-            if left > 1:
-                loops.share(summed[1:], left)
-            loops.serial(summed)
-            yield loops.schedule()
-    if len(summed) > 1:
-        loops = Loops(facts)
-        loops.add(first, width, Role.VECTOR)
-        loops.share(summed, ITEMS)
-        loops.serial(summed)
-        yield loops.schedule()
+        levels = Levels(facts).vector(first, width).share([first], columns)
+        levels.item(longest, parts, "y").unroll(longest, count)
+        levels.unroll(first, COLUMNS_OF_ITEM if is_short else 1)
+        yield levels.whole(r.sums).schedule()
 
 
-def _columns_on_gpu(
-    facts: Facts, device: Device, source: Tensor, summed: list[str], order: list[str]
-) -> Iterator[Schedule]:
-    first, longest = order[0], max(summed, key=lambda n: facts.extents[n])
-    widest = lanes(device, [source], facts.extents[first])
-    is_short = prod(facts.extents[n] for n in summed) <= SHORT
-    for width in {1, widest}:
-        for columns in (32, 64, 128, 256):
-            for parts in (1, 4, 8, 16):
-                if columns * parts > 2 * ITEMS or parts > facts.extents[longest]:
-                    continue
-                if columns * parts < LEAST_ITEMS and columns < facts.extents[first]:
-                    continue
-                for count in (1, 4):
-                    loops = Loops(facts)
-                    loops.add(first, width, Role.VECTOR)
-                    loops.share([first], columns)
-                    if parts > 1:
-                        loops.add(longest, parts, Role.LOCAL, "y")
-                    loops.add(longest, min(count, loops.rest(longest)), Role.UNROLL)
-                    if is_short:
-                        loops.add(first, min(COLUMNS_OF_ITEM, loops.rest(first)), Role.UNROLL)
-                    loops.serial(summed)
-                    yield loops.schedule()
-
-
-def _rows_on_cpu(
-    facts: Facts, device: Device, source: Tensor, summed: list[str], order: list[str]
-) -> Iterator[Schedule]:
-    first = summed[0]
-    width = lanes(device, [source], facts.extents[first])
-    rows = [n for n in order if n not in summed]
-    length = facts.points
+def _rows_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    extent, length = facts.extents[r.along], facts.points
+    width = lanes(device, [largest(facts)], extent)
     for n in facts.output_indices:
         length //= max(1, facts.extents[n])
-    for count in unrolls(facts.extents[first], width, 4):
-        is_short = len(summed) > 1 and facts.extents[first] == width * count
-        for together in (1, TOGETHER) if is_short and rows else (1,):
-            if together > 1 and facts.extents[rows[0]] % together:
-                continue
-            loops = Loops(facts)
-            loops.add(first, width, Role.VECTOR)
-            loops.add(first, count, Role.UNROLL)
-            if together > 1:
-                loops.add(rows[0], together, Role.UNROLL)
-            loops.serial(summed)
-            work = work_of_group(facts, device) // max(length * together, 1)
-            loops.work(rows, max(1, work))
-            yield loops.schedule()
+    for count in unrolls(extent, width, 4):
+        is_short = len(r.sums) > 1 and extent == width * count
+        for together in (1, TOGETHER) if is_short and r.rows else (1,):
+            if together == 1 or facts.extents[r.rows[0]] % together == 0:
+                levels = Levels(facts).vector(r.along, width).unroll(r.along, count)
+                levels.unroll(next(iter(r.rows), None), together).whole(r.sums)
+                levels.work(r.rows, work_of_group(facts, device, length * together))
+                yield levels.schedule()
 
 
-def _columns_on_cpu(
-    facts: Facts, device: Device, source: Tensor, summed: list[str], order: list[str]
-) -> Iterator[Schedule]:
-    first = order[0]
-    width = lanes(device, [source], facts.extents[first])
-    yield from columns_on_cpu(facts, device, summed, [n for n in order if n not in summed], most=16)
-    for groups in (1, 2, 4, 8):
+def _columns_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    first, sums = r.along, r.sums
+    yield from columns_on_cpu(facts, r, device, most=16)
+    width = lanes(device, [largest(facts)], facts.extents[first])
+    for groups, count, together in product((1, 2, 4, 8), (1, 4), (4, 8)):
         panel = facts.extents[first] // (groups * device.compute_units)
-        for count in (1, 4):
-            for together in (4, 8):
-                if not panel or panel % (width * count) or facts.extents[summed[0]] % together:
-                    continue
-                loops = Loops(facts)
-                loops.add(first, width, Role.VECTOR)
-                loops.add(first, count, Role.UNROLL)
-                loops.add(summed[0], together, Role.UNROLL)
-                loops.add(first, panel // (width * count), Role.SERIAL)
-                loops.serial(summed)
-                yield loops.schedule()
+        if panel and panel % (width * count) == 0 and facts.extents[sums[0]] % together == 0:
+            levels = Levels(facts).vector(first, width).unroll(first, count)
+            levels.unroll(sums[0], together).loop(first, panel // (width * count))
+            yield levels.whole(sums).schedule()
+
+
+def columns_on_cpu(facts: Facts, r: Roles, device: Device, most: int) -> Iterator[Schedule]:
+    """Schedules with up to ``most`` vectors of columns at a time, and enough of them for a
+    group."""
+    extent, source = facts.extents[r.along], largest(facts)
+    width = lanes(device, [source], extent)
+    length = prod(facts.extents[n] for n in r.sums)
+    others = 0 if facts.is_rows else prod(facts.extents[n] for n in r.rows)
+    near = device.is_near(length * extent * source.bytes)
+    may_be_whole = near and others >= GROUPS * device.compute_units
+    for count in _columns_together(extent, width, most, device):
+        for whole in (False, True) if may_be_whole else (False,):
+            levels = Levels(facts).vector(r.along, width).unroll(r.along, count).whole(r.sums)
+            if whole:
+                # All of a row is read after its beginning, and the next elements come with it.
+                levels.whole([r.along])
+            levels.work(r.outputs, work_of_group(facts, device, length * levels.reach[r.along]))
+            yield levels.schedule()
+
+
+def _columns_together(extent: int, width: int, most: int, device: Device) -> Iterable[int]:
+    """Numbers of vectors of columns to unroll.
+
+    Columns that vectors do not fill have an edge to test for anyway, however many there are; and
+    their rows begin anywhere in a cache line, so that the vectors before and after one fetch it
+    twice.
+    """
+    if extent % width == 0:
+        return unrolls(extent, width, most)
+    whole = min(most, extent // width, device.whole_vectors)
+    return [1 << n for n in range(whole.bit_length())]
+
+
+# -- sums of several rows at a time ----------------------------------------------------------------
+
+
+def sums_along_memory(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """Schedules in which lanes of a CPU's vectors add neighbours, and are added up at the end.
+
+    These are for matrix times vector or few columns, sums of rows, and similar kernels: the largest
+    operand is read once, some rows at a time.
+    """
+    if not device.is_cpu or not facts.aggregates or not facts.points or not are_known(facts):
+        return
+    extents, source = facts.extents, largest(facts)
+    width = device.lanes(source.type, source.bytes)
+    along = [
+        n for n in facts.reduced_indices if source.strides.get(n) == 1 and extents[n] >= width > 1
+    ]
+    if not along:
+        return
+    outputs = [n for n in facts.output_indices if extents[n] > 1]
+    others = [n for n in facts.reduced_indices if n != along[0]]
+    # The last loop over a summed index is the innermost.
+    r = Roles(along[0], tuple(reversed(outputs)), (along[0], *reversed(others)))
+    for tile, steps, groups in product(_row_tiles(facts, r, source), STEPS, GROUPS_OF_ROWS):
+        copies = steps * prod(tile.values())
+        if copies == 1 or copies * facts.operations <= MOST_OPERATIONS:
+            levels = Levels(facts).vector(r.along, width)
+            for name, count in reversed(tile.items()):
+                levels.unroll(name, count)
+            levels.add(r.along, steps, Role.UNROLL).whole(r.sums)
+            _share_rows(levels, r, groups * device.compute_units)
+            yield levels.schedule(_across(facts, r) if len(tile) > 1 else ())
+
+
+def _row_tiles(facts: Facts, r: Roles, source: Tensor) -> Iterator[Mapping[str, int]]:
+    """Numbers of sums along indices that are made at a time: some rows, or all columns of them."""
+    extents = facts.extents
+    columns = [n for n in reversed(r.rows) if n not in source.names]
+    together = prod(extents[n] for n in columns)
+    for rows in ROWS:
+        yield {n: min(rows, extents[n]) for n in r.rows[:1]}
+    if columns and together <= MOST_RESULTS and len(columns) < len(r.rows):
+        last = next(n for n in r.rows if n in source.names)
+        for rows in ROWS[1:]:
+            if rows * together <= TILE:
+                yield {n: extents[n] for n in columns} | {last: min(rows, extents[last])}
+
+
+def _share_rows(levels: Levels, r: Roles, groups: int) -> None:
+    """Loops over rows for at least so many groups, as far as there are.
+
+    The outermost index that has enough values gives the groups; inner ones are loops.
+    """
+    own: dict[str, int] = {}
+    for name in reversed(r.rows):
+        rest = levels.rest(name)
+        own[name] = even_share(rest, rest // groups) if groups > 1 else rest
+        groups = ceil_div(groups, ceil_div(rest, own[name]))
+    for name in r.rows:
+        levels.loop(name, own[name])
+
+
+def _across(facts: Facts, r: Roles) -> Iterator[Stage]:
+    """Copies of operands whose rows in memory are along another index, for the use of several
+    rows."""
+    for t in facts.inputs:
+        if abs(t.strides.get(r.along, 1)) != 1:
+            axes = [k for k, moves in enumerate(t.affine_access.moves) if r.along in moves]
+            others = (k for k in range(len(t.shape)) if k != axes[-1])
+            yield Stage(t.number, local=True, order=(*others, axes[-1]))

@@ -1,0 +1,175 @@
+"""Sums of products on GPUs that gain nothing by tiles in local memory.
+
+Few results of long sums: the work-items of a group share the sums. Each has a small tile of results
+in registers, for its part of the points, and reads the operands in place. So a weight gradient of a
+depthwise convolution reads an image once for all taps, and a product of two long operands needs no
+second kernel for partial results.
+
+Sums of few elements times the numbers of a small table: a work-item has all results of a few
+elements, such as the 16 sums of a tile of 4 x 4 places that `tile-winograd` makes. It loads each
+element once, and the numbers lie in local memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+
+from tiledialect import caches
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.loops import Role, Schedule, Stage
+from tiledialect.schedule.search.candidates.levels import Levels, lanes
+from tiledialect.schedule.search.candidates.roles import (
+    Roles,
+    are_known,
+    slide_with,
+    summed,
+    written,
+)
+
+ITEMS = (128, 256)
+"""Approximate number of work-items of a group."""
+LEAST_SUM = 256
+"""Fewest points of each shared sum: fewer are not worth joining."""
+MAX_TAPS = 16
+"""Most values of short indices for which an item has accumulators."""
+SHORT = 8
+"""Extent below which an index is short."""
+TILES = (1, 4, 8)
+"""Rows of an item, each of a vector of columns; and numbers of items along columns."""
+MOST_SUMS = 64
+"""Accumulators of an item, which are joined with those of others in local memory."""
+WINDOWS = 8
+"""Most unrolled neighbouring points of a sliding window."""
+STEPS = 4
+"""Numbers of unrolled points without shared reads."""
+MOST_NUMBERS = 1024
+"""Most elements of a table."""
+MOST_RESULTS, MOST_TERMS = 16, 16
+"""Most sums of a work-item by a table, and most elements of each."""
+LEAST_AXES = 3
+"""Sums over one index with results along one are products of matrices."""
+WIDE = 4
+"""Number of elements that are read at once."""
+
+
+def shared_sums(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """The ways to share sums of products."""
+    if not device.is_gpu or not facts.is_product or (r := _shared(facts)) is None:
+        return
+    extents, width = facts.extents, lanes(device, [facts.outputs[0]], facts.extents[r.along])
+    row = next(iter(r.rows), None)
+    for rows, items, columns in product(TILES if row is not None else TILES[:1], ITEMS, TILES):
+        levels = Levels(facts).vector(r.along, width).unroll(row, rows)
+        levels.whole(r.inner, Role.UNROLL)
+        if levels.points <= MOST_SUMS and columns * width <= extents[r.along]:
+            _share(levels.item(r.along, columns), r, items // columns)
+            yield levels.schedule()
+
+
+def _shared(facts: Facts) -> Roles | None:
+    """The roles of a product whose sums are long: the results of all short indices, the taps of a
+    window, are an item's."""
+    order, sums, extents = written(facts), summed(facts), facts.extents
+    if not order or prod(extents[n] for n in sums) < LEAST_SUM or not are_known(facts):
+        return None
+    long = [n for n in order if extents[n] >= SHORT]
+    inner = tuple(n for n in order if extents[n] < SHORT)
+    if not long or prod(extents[n] for n in inner) > MAX_TAPS:
+        return None
+    lone = {n for n in long if all(n in t.names for t in facts.inputs)}
+    rows = tuple(n for n in long[1:] if n not in lone and long[0] not in lone)
+    near = {n: min(abs(t.strides[n]) for t in facts.inputs if t.strides.get(n)) for n in sums}
+    return Roles(long[0], rows[:1], tuple(sorted(sums, key=near.__getitem__)), inner=inner)
+
+
+def _share(levels: Levels, r: Roles, items: int) -> None:
+    """Give items to sums, the fastest in memory first, and loops over the rest."""
+    first = r.sums[0]
+    slides = bool(slide_with(levels.facts, first))
+    if slides:
+        levels.unroll(first, _divisor(levels.rest(first), WINDOWS))
+    for name in r.sums:
+        count = _divisor(levels.rest(name), items)
+        levels.item(name, count)
+        items //= count
+    levels.unroll(first, 1 if slides else STEPS).whole(r.sums)
+
+
+def _divisor(extent: int, most: int) -> int:
+    """The largest number up to another one that divides an extent, or wastes little of it."""
+    counts = range(min(extent, most), 0, -1)
+    even = next(n for n in counts if extent % n == 0)
+    near = next((n for n in counts if ceil_div(extent, n) * n <= extent * 17 // 16), 1)
+    return even if 2 * even >= near else near
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def tables(facts: Facts, device: Device) -> Iterator[Schedule]:
+    """Schedules that give each work-item all results of a few elements, neighbours in memory to
+    neighbours."""
+    if not device.is_gpu or (r := table_roles(facts)) is None:
+        return
+    table, source = sorted(facts.inputs, key=lambda t: t.size)
+    output = facts.outputs[0]
+    for items in ITEMS:
+        levels = Levels(facts)
+        for k, name in enumerate(r.inner):
+            # Pixels next to one another are written together.
+            extent = facts.extents[name]
+            is_pair = k == 0 and output.strides.get(name) == 1 and output.shape[-1] % extent == 0
+            levels.add(
+                name, extent, Role.VECTOR if is_pair and extent in (2, 3, 4) else Role.UNROLL
+            )
+        levels.whole(r.sums, Role.UNROLL)
+        for name in r.outputs:
+            count = _part(levels.rest(name), items)
+            levels.item(name, count)
+            items //= count
+        # All elements are loaded before the first is needed.
+        elements = Stage(source.number, local=False, at=None)
+        yield levels.schedule((*_table(table, r), elements))
+
+
+@caches.TABLE_ROLES
+def table_roles(facts: Facts) -> Roles | None:
+    """The roles of a sum of products by a table of several axes; None for other kernels.
+
+    The inner indices are those of a work-item's results.
+    """
+    if not facts.is_product or not facts.aggregates or not are_known(facts):
+        return None
+    table, source = sorted(facts.inputs, key=lambda t: t.size)
+    own = [n for n in facts.output_indices if n in table.names - source.names]
+    sums, rows = summed(facts), [n for n in written(facts) if n not in own]
+    if not own or not sums or not rows or len(own) + len(sums) < LEAST_AXES:
+        return None
+    if not set(sums) <= source.names & table.names or set(rows) & table.names:
+        return None
+    results, terms = (prod(facts.extents[n] for n in names) for names in (own, sums))
+    if table.size > MOST_NUMBERS * table.bytes or results > MOST_RESULTS or terms > MOST_TERMS:
+        return None
+    own.sort(key=lambda n: facts.outputs[0].strides.get(n, 0))
+    sums.sort(key=lambda n: abs(source.strides[n]))
+    return Roles(rows[0], tuple(rows[1:]), tuple(sums), inner=tuple(own))
+
+
+def _part(extent: int, items: int) -> int:
+    """Number of work-items of an index: all of its values, or a part that divides it."""
+    if extent <= items:
+        return extent
+    return next(n for n in range(items, 0, -1) if extent % n == 0 or n <= items // 2)
+
+
+def _table(table: Tensor, r: Roles) -> tuple[Stage, Stage]:
+    """Stage of the table in local memory, with the elements of a step of the sum adjacent."""
+    axes = tuple(range(len(table.shape)))
+    moved = [any(n in r.inner for n in e.names) for e in table.access or ()]
+    order = tuple(sorted(axes, key=lambda k: moved[k]))
+    local = Stage(table.number, True, vector=WIDE, order=() if order == axes else order)
+    return local, Stage(table.number, local=False, at=(r.sums[0], 1), vector=WIDE)
