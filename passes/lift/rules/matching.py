@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import TensorType
@@ -67,6 +68,10 @@ class Stage:
         return Chain((self,)) >> after
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         text = self.label or " or ".join(_pattern(kind) for kind in self.kinds)
         inner = [str(value) for _, value in self.parameters]
         inner += [] if self.function is None else [str(self.function)]
@@ -76,7 +81,8 @@ class Stage:
     def match(self, value: SSAValue, found: Found, place: MatchScope) -> SSAValue | None:
         """Match the op that gives ``value``; return its input, unless it has several."""
         op = value.owner
-        if not isinstance(op, self.kinds) or not isinstance(op, LiftOp):
+        is_known = type(op) in self.kinds or isinstance(op, self.kinds)
+        if not is_known or not isinstance(op, LiftOp):
             actual = _pattern(type(op)) if isinstance(op, Operation) else "an input"
             raise Mismatch(f"{actual} stands in the place of {self}")
         for name, wanted in self.parameters:
@@ -142,6 +148,12 @@ class Chain:
 
     def __str__(self) -> str:
         return " >> ".join(str(stage) for stage in self.stages)
+
+    @property
+    def kinds(self) -> tuple[type[Operation], ...]:
+        """Kinds of ops that it ends with."""
+        last = self.stages[-1] if self.stages else None
+        return last.kinds if isinstance(last, Stage) else (Operation,)
 
     def match(self, value: SSAValue) -> Found:
         """Meanings of the names in a match of ``value``; ``x`` is the input."""

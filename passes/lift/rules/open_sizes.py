@@ -22,10 +22,11 @@ from tiledialect.passes.lift.rules.refusal import require
 
 def size_names(op: Operation) -> frozenset[str]:
     """Names of sizes in the attributes and types of an op."""
+    if isinstance(op, LiftOp):
+        return names_of(op)
     arguments = [a for region in op.regions for block in region.blocks for a in block.args]
     types = [v.type for v in (*op.results, *arguments)]
-    found = frozenset(name for t in types for name in names_in(t))
-    return found | names_of(op) if isinstance(op, LiftOp) else found
+    return frozenset(name for t in types for name in names_in(t))
 
 
 def open_sizes(function: func.FuncOp) -> frozenset[str]:

@@ -164,6 +164,11 @@ class Rewriting:
 class Strategy(ABC):
     """Transformation at a value of a program: a rule, or a composition of rules."""
 
+    def fits(self, kind: type[object]) -> bool:
+        """Whether it may apply to results of ops of a kind, without a look at the op."""
+        del kind
+        return True
+
     @abstractmethod
     def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
         """Apply it, and return the value's replacement. Raises ``NotApplicable``."""
@@ -201,7 +206,11 @@ class Named(Strategy, ABC):
 
     def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
         """Apply it with a new name for each size."""
-        return self().run(rewriting, value)
+        return self._open.run(rewriting, value)
+
+    @cached_property
+    def _open(self) -> Applied:
+        return self()
 
     def chosen(self, rewriting: Rewriting, given: Sizes) -> dict[str, Size | int]:
         """Values of the parameters: as given, or by default, or a new name.
@@ -244,6 +253,10 @@ class Applied(Strategy):
     rule: Named
     sizes: tuple[tuple[str, Size | int | str], ...]
 
+    def fits(self, kind: type[object]) -> bool:
+        """Whether the rule may apply."""
+        return self.rule.fits(kind)
+
     def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
         """Apply the rule, and record the step."""
         rule, op = self.rule, value.owner
@@ -283,6 +296,10 @@ class Rule(Named):
     def looks_for(self) -> str:
         """Text of the pattern."""
         return str(self.pattern)
+
+    def fits(self, kind: type[object]) -> bool:
+        """Whether the pattern ends with an op of the kind."""
+        return issubclass(kind, self.pattern.kinds)
 
     def check(self, value: SSAValue) -> None:
         """Refuse a value that the pattern does not match."""

@@ -20,6 +20,7 @@ from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
 LIMIT = 1000
 """Maximum number of repetitions of a strategy before it counts as endless."""
 
+NO_PATTERN = "none of its patterns is there"
 MAX_REASONS = 3
 """Maximum number of mismatches that are listed."""
 
@@ -60,16 +61,36 @@ def choice(*strategies: Strategy) -> Strategy:
     Example: ``choice(RULES["map_fusion"], RULES["map_seq"])``
     """
 
-    def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
+    return _Choice(strategies)
+
+
+@dataclass
+class _Choice(Strategy):
+    """First of some strategies that applies."""
+
+    strategies: Sequence[Strategy]
+
+    def __post_init__(self):
+        self._fitting: dict[type[object], tuple[Strategy, ...]] = {}
+
+    def fits(self, kind: type[object]) -> bool:
+        """Whether one of the strategies may apply."""
+        return bool(self._among(kind))
+
+    def run(self, rewriting: Rewriting, value: SSAValue) -> SSAValue:
+        """Apply the first that applies."""
         refused: list[NotApplicable] = []
-        for strategy in strategies:
+        for strategy in self._among(type(value.owner)) or self.strategies:
             try:
                 return strategy.run(rewriting, value)
             except NotApplicable as error:
                 refused.append(error)
         raise nowhere(refused)
 
-    return Local(run)
+    def _among(self, kind: type[object]) -> tuple[Strategy, ...]:
+        if kind not in self._fitting:
+            self._fitting[kind] = tuple(s for s in self.strategies if s.fits(kind))
+        return self._fitting[kind]
 
 
 def attempt(strategy: Strategy) -> Strategy:
@@ -164,13 +185,19 @@ def at_results(rewriting: Rewriting, strategy: Strategy) -> None:
 def _first(strategy: Strategy, order: Callable[[SSAValue], Iterator[SSAValue]]) -> Strategy:
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         refused: list[NotApplicable] = []
+        seen = 0
         for place in order(value):
+            seen += 1
+            if not strategy.fits(type(place.owner)):
+                continue
             try:
                 new = strategy.run(rewriting, place)
             except NotApplicable as error:
                 refused.append(error)
             else:
                 return new if place is value else value
+        if seen and not refused:
+            raise Mismatch(NO_PATTERN)
         raise nowhere(refused)
 
     return Local(run)
@@ -188,7 +215,7 @@ def nowhere(refused: Sequence[NotApplicable]) -> NotApplicable:
     if not mismatched:
         return Mismatch("there is no place that matches")
     if len(mismatched) > MAX_REASONS:
-        return Mismatch("none of its patterns is there")
+        return Mismatch(NO_PATTERN)
     return Mismatch("; ".join(mismatched))
 
 

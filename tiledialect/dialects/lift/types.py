@@ -131,8 +131,20 @@ def all_sizes(t: Attribute) -> Iterator[Size]:
             yield from all_sizes(part)
 
 
+NO_NAMES: frozenset[str] = frozenset()
+
+
 def names_in(t: Attribute) -> frozenset[str]:
     """The names of sizes in a type."""
+    match t:
+        case TensorType():
+            is_closed = isinstance(t.encoding, NoneAttr)
+            if is_closed and not isinstance(t.element_type, TensorType | TupleType):
+                return NO_NAMES
+        case TupleType():
+            pass
+        case _:
+            return NO_NAMES
     return frozenset(name for size in all_sizes(t) for name in size.names)
 
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from tiledialect import TileError, TileWarning, lift
+from tiledialect.dialects.lift import layout, maps
 from tiledialect.passes.lift import (
     RULES,
     Derivation,
@@ -249,6 +250,15 @@ def test_a_pattern_that_is_nowhere():
     with pytest.raises(NotApplicable) as raised:
         apply(four, at(p.map(p.map("f")), map_glb))
     assert raised.value.message == "there is no map(map(f))"
+
+
+def test_strategies_are_not_tried_where_no_op_fits():
+    """A choice takes the rules for the kind of an op, without a match of the others."""
+    join, seq = RULES["split_join_identity"], RULES["map_seq"]()
+    assert join.fits(layout.JoinOp) and not join.fits(maps.MapOp)
+    assert RULES["add_identity"].fits(layout.JoinOp)
+    assert choice(join, seq).fits(maps.MapOp) and not choice(join, seq).fits(layout.SplitOp)
+    assert choice(join, seq, RULES["fuse"]).fits(layout.SplitOp)
 
 
 def test_conditions_are_told_before_mismatches():
