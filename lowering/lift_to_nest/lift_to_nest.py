@@ -24,6 +24,7 @@ from tiledialect.index.size import Size
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import argument_names, result_names
+from tiledialect.lowering.lift_to_nest.register_tiles import unroll_copies
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError, has_patterns, index_width
 from tiledialect.lowering.nest.utils.device_limits import check_fits
 from tiledialect.lowering.tile_to_nest.tile_to_nest import kernel_module
@@ -145,6 +146,7 @@ class LiftToNestPass(PassWithFlags):
             bits = self.index_width or index_width(function)
             module = kernel_module(host.module_name, host.functions, bits)
             for kernel in host.functions:
+                unroll_copies(kernel)
                 check_fits(op, kernel)
                 if not self.count:
                     for key in COUNTS:

@@ -265,6 +265,11 @@ EXAMPLES: dict[str, Example] = {
     "add_identity_inside": on(M)(
         lambda m, x: x >> m.random.choice([lift.map, lift.map_wrg])(m.reduce())
     ),
+    "add_transposed_identity_inside": on(T)(
+        lambda m, x: (
+            x >> m.random.choice([lift.map, lift.map_wrg])(lift.map(m.reduce()) >> m.reduce())
+        )
+    ),
     "add_identity_in_reduce": on(lift.array("N", 4), lift.array(4))(
         lambda m, x, y: x >> lift.reduce_seq(lambda s, a: lift.zip(s, a) >> lift.map(m.g()), y)
     ),
@@ -448,6 +453,7 @@ EXAMPLES: dict[str, Example] = {
     "reduce_outermost": on(A, B)(product),
     "register_block_1d": on(A, B, n=2)(product),
     "register_block_2d": on(A, B, m=4, n=2)(product),
+    "reuse_block_2d": on(A, B, m=4, n=2)(product),
     "reduce_zip_in_parts": on(V, V, k=4)(
         lambda m, x, y: lift.zip(x, y) >> lift.reduce_seq(lambda s, t: s + m.g()(t[0], t[1]), 0.0)
     ),

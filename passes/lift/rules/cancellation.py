@@ -241,6 +241,16 @@ def add_identity_inside(x: Value, m: Like, f: Function) -> Value:
     return x >> m(lambda a: f(a >> lift.map(lift.id)))
 
 
+@rule(p.any_map("m", "f"))
+def add_transposed_identity_inside(x: Value, m: Like, f: Function) -> Value:
+    """`map(f) = map(a ⇒ f(a >> transpose >> map(map(id)) >> transpose))`, for matrices.
+
+    The copy of every element has its columns for rows.
+    """
+    copied = lift.transpose >> lift.map2(lift.id) >> lift.transpose
+    return x >> m(lambda a: f(a >> copied))
+
+
 @rule(p.any_reduce("r", "f", "e"))
 def add_identity_in_reduce(x: Value, r: Like, f: Function, e: Value) -> Value:
     """`reduce(f, e) = reduce((s, a) ⇒ f(s, a >> map(id)), e)`, where the elements are arrays."""

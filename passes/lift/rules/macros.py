@@ -210,6 +210,17 @@ def register_block_2d(*, m: Size, n: Size) -> Strategy:
 
 
 @macro
+def reuse_block_2d(*, m: Size, n: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))` in panels of `n` elements of `y`.
+
+    A panel serves all of `x`, in blocks of `m` x `n` elements to a work-item. By `reuse_from_map`,
+    `split_join` and `reduce_outermost`; `m` and `n` divide the sizes.
+    """
+    blocks = sequence(split_join(n=m), at_input(in_function(reduce_outermost)))
+    return sequence(reuse_from_map(n=n), at_input(at_input(in_function(blocks))))
+
+
+@macro
 def reduce_zip_in_parts(*, k: Size) -> Strategy:
     """`zip(x, y) >> reduce_seq(f, e)` in parts of `k`, which divides the size.
 

@@ -16,6 +16,7 @@ EXAMPLES = Path(__file__).parents[4] / "examples"
 WORKED = {
     "stencil_1d": ("stencil", ((12,),), {}),
     "matrix_product": ("matmul", ((16, 3), (3, 64)), {"m": 16, "n": 64}),
+    "matrix_product_cpu": ("matmul", ((16, 3), (3, 96)), {}),
     "stencil_2d": ("nine_points", ((8, 12),), {"v": 4}),
     "stencil_2d_cpu": ("nine_points", ((8, 12),), {}),
     "stencil_3d": ("seven_points", ((4, 6, 5), (2,)), {}),
