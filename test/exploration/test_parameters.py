@@ -4,7 +4,7 @@ import pytest
 from small_programs import program
 
 from tiledialect.exploration.mapping import mapping
-from tiledialect.exploration.parameters import ParameterSpace, parameters
+from tiledialect.exploration.parameters import LOCAL_MEMORY, ParameterSpace, parameters
 from tiledialect.exploration.settings import ParameterSettings
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.passes.lift import RULES, Derivation, replay
@@ -60,7 +60,7 @@ def test_memory_is_that_of_the_elements():
     """Bytes of local memory that a tile of a stencil takes, by the element type."""
     tiled = program("stencil").apply(RULES["tile_stencil"], "map")
     steps = next(d.text for d in mapping(tiled, most=1000) if "to_local" in d.text)
-    most, bytes_of = ParameterSettings().max_local_memory, dict[str, int | None]()
+    most, bytes_of = LOCAL_MEMORY, dict[str, int | None]()
     for element in ("f16", "f32", "f64"):
         text = str(program("stencil").initial.module).replace("f32", element)
         module = parse_mlir(text, "stencil.mlir")

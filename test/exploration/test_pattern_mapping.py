@@ -15,7 +15,7 @@ from tiledialect.exploration.settings import (
     ParameterSettings,
 )
 from tiledialect.passes.lift import RULES, Derivation
-from tiledialect.schedule.search.decisions import Chooser, DeadEndError, drawn, enumerated
+from tiledialect.schedule.search.decisions import Chooser, DeadEndError, drawn, enumerated, made
 
 FEW = AlgorithmicSettings(most_rewritten=2, most_programs=6)
 
@@ -54,6 +54,18 @@ def test_mappings_of_a_stencil():
     for rule in wanted:
         assert any(rule in text for text in texts), rule
     assert [d.text for d in mapping(tiled)] == texts
+
+
+def test_copies_with_columns_for_rows():
+    """A panel of columns in local memory, which a group copies by rows of it."""
+    name = "matmul"
+    panels = program(name).apply(RULES["fuse_parts"]).apply(RULES["reuse_block_2d"], m=2, n=4)
+    given = {"vectors": 4, "mapping": "rows0", "copies": "columns"}
+    _, mapped = made(MappingSpace(panels, MappingSettings()).mapped, given)
+    wanted = ("add_transposed_identity_inside", "vectorize(w=4)", "to_local")
+    assert all(step in mapped.text for step in wanted)
+    for a, b in zip(outputs(mapped, name), outputs(program(name), name), strict=True):
+        assert np.array_equal(a, b)
 
 
 def test_settings_disable_mappings():

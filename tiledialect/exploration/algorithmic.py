@@ -34,7 +34,7 @@ from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.passes.lift.strategies.mapping import computes
 
 BLOCKING_1D = "register_block_1d"
-BLOCKING_2D = ("register_block_2d", "tile_matrix_product")
+BLOCKING_2D = ("register_block_2d", "reuse_block_2d", "tile_matrix_product")
 TILINGS = ("tile_maps",)
 
 LIFT_DEFAULT = (
@@ -49,7 +49,7 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = {
     "convolution1D": ("tile_stencil",),
     "convolution2D": STENCILS_2D,
     "all": (
-        *("register_block_2d", "tile_stencil", *STENCILS_2D, "tile_stencil_3d"),
+        *("register_block_2d", "reuse_block_2d", "tile_stencil", *STENCILS_2D, "tile_stencil_3d"),
         *("tile_stencil_25d", "partial_reduce", "partial_reduce_strided", "split_join"),
         *("tile_maps", "tile_matrix_product", "finish_tiling", "register_block_1d"),
         *("reuse_from_map", "interchange", "reduce_outermost", "join_split"),
@@ -117,6 +117,12 @@ def algorithmic(
     start = Derivation.of(program)
     given = settings or AlgorithmicSettings()
     return [*islice(_Enumeration(start, given, width).run(), given.most_programs)]
+
+
+def is_tiled(derivation: Derivation) -> bool:
+    """Whether one of its rules makes tiles or blocks."""
+    used = _counts(derivation.steps)
+    return any("tile" in name or "block" in name for name in used)
 
 
 def collection(name: str) -> dict[str, Named]:

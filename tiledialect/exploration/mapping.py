@@ -50,8 +50,10 @@ ROWS = {"rows0": "0", "rows01": "01", "rows10": "10"}
 """Maps over work-groups of a single work-item."""
 MAPPINGS = (DEFAULT, *GLOBAL, *GROUPS, *ROWS, WARPS, SEQUENTIAL)
 
-NONE, LOCAL, PRIVATE = "none", "local", "private"
-COPIES = (NONE, LOCAL, PRIVATE)
+NONE, LOCAL, COLUMNS, PRIVATE = "none", "local", "columns", "private"
+"""Copies of the elements of a group or a work-item: none, in local memory, there with columns for
+rows, in private memory."""
+COPIES = (NONE, LOCAL, COLUMNS, PRIVATE)
 NO, YES = "no", "yes"
 
 UNROLLED = 64
@@ -105,7 +107,7 @@ class MappingSpace:
         if word == DEFAULT:
             return program
         copies = str(chooser.choose("copies", self._copies(word), COPIES))
-        share_out = partial(_share_out, word=word, copies=copies)
+        share_out = partial(_share_out, word=word, copies=copies, width=width)
         mapped = self._once((width, word, copies), lambda: _followed(program, share_out))
         if mapped is None:
             raise DeadEndError(f"mapping {word}")
@@ -146,8 +148,8 @@ class MappingSpace:
 
     def _copies(self, word: str) -> list[str]:
         found = [NONE]
-        if self.settings.local_memory and word in GROUPS:
-            found.append(LOCAL)
+        if self.settings.local_memory and word in (*GROUPS, *ROWS):
+            found += [LOCAL, COLUMNS]
         if self.settings.private_memory and word in (*GLOBAL, *GROUPS):
             found.append(PRIVATE)
         return found
@@ -266,7 +268,7 @@ def _is_innermost(op: Operation) -> bool:
     return not any(isinstance(x, inner) for x in op.walk() if x is not op)
 
 
-def _share_out(rewriting: Rewriting, word: str, copies: str) -> None:
+def _share_out(rewriting: Rewriting, word: str, copies: str, width: int) -> None:
     """Say of every open pattern who does it; refuses what cannot be said."""
     outer = GLOBAL.get(word) or GROUPS.get(word) or ROWS.get(word) or "0" * (word == WARPS)
     while (op := next(_open(rewriting.function), None)) is not None:
@@ -275,7 +277,7 @@ def _share_out(rewriting: Rewriting, word: str, copies: str) -> None:
         else:
             _rule_for(op, word, outer).run(rewriting, op.results[0])
     if copies != NONE:
-        _copy(rewriting, copies, outer)
+        _copy(rewriting, copies, outer if word in GROUPS else "", width)
 
 
 def _rule_for(op: Operation, word: str, outer: str) -> Strategy:
@@ -311,9 +313,13 @@ def _or_seq(rule: Strategy) -> Strategy:
     return Local(run)
 
 
-def _copy(rewriting: Rewriting, copies: str, outer: str) -> None:
-    """Copy the elements of the innermost maps over groups, or over work-items."""
-    kinds = (maps.MapWrgOp,) if copies == LOCAL else (maps.MapGlbOp, maps.MapLclOp)
+def _copy(rewriting: Rewriting, copies: str, outer: str, width: int) -> None:
+    """Copy the elements of the innermost maps over groups, or over work-items.
+
+    ``outer`` are the dimensions along which the work-items of a group share out a copy.
+    """
+    is_local = copies in (LOCAL, COLUMNS)
+    kinds = (maps.MapWrgOp,) if is_local else (maps.MapGlbOp, maps.MapLclOp)
     live = reachable(rewriting.function)
     found = [
         op
@@ -327,38 +333,63 @@ def _copy(rewriting: Rewriting, copies: str, outer: str) -> None:
         if not isinstance(t, TensorType):
             raise NotApplicable("the elements are no arrays")
         rank = len(sizes_of(t))
-        dims = [int(d) for d in outer][-rank:] if copies == LOCAL else []
-        if copies == LOCAL and len(dims) < len(outer):
+        dims = [int(d) for d in outer][-rank:] if is_local else []
+        if is_local and len(dims) < len(outer):
             raise NotApplicable("the elements have fewer axes than the group")
-        _copy_element(rewriting, op, rank, dims, copies)
+        if copies == COLUMNS and rank != 2:
+            raise NotApplicable("the elements are no matrices")
+        _copy_element(rewriting, op, rank, dims, copies, width)
 
 
 def _copy_element(
-    rewriting: Rewriting, op: Operation, rank: int, dims: Sequence[int], copies: str
+    rewriting: Rewriting,
+    op: Operation,
+    rank: int,
+    dims: Sequence[int],
+    copies: str,
+    width: int,
 ) -> None:
     """Copy the elements of a map, arrays of so many axes, which work-items share out along some."""
-    outer = RULES["add_identity_inside"].run(rewriting, op.results[0]).owner
-    for k in range(rank - 1):
-        RULES["add_identity_inside"].run(rewriting, _copy_in(outer, k).results[0])
+    if copies == COLUMNS:
+        outer = RULES["add_transposed_identity_inside"].run(rewriting, op.results[0]).owner
+    else:
+        outer = RULES["add_identity_inside"].run(rewriting, op.results[0]).owner
+        for k in range(rank - 1):
+            RULES["add_identity_inside"].run(rewriting, _copy_in(outer, k).results[0])
+    if width > 1 and not dims:
+        inner = _copy_in(outer, rank - 1)
+        with suppress(NotApplicable):
+            new = RULES["vectorize"](w=width).run(rewriting, inner.results[0])
+            RULES["vectorize_function"].run(rewriting, new.owner.operands[0])
     for k in range(rank):
         rule = RULES["map_lcl"](dim=dims[k]) if k < len(dims) else RULES["map_seq"]
         rule.run(rewriting, _copy_in(outer, k).results[0])
-    rule = RULES["to_local" if copies == LOCAL else "to_private"]
+    rule = RULES["to_private" if copies == PRIVATE else "to_local"]
     rule.run(rewriting, _copy_in(outer, 0).results[0])
 
 
 def _copy_in(outer: Operation | Block, depth: int) -> Operation:
     """The copy that the function of a map begins with, or one inside of it."""
     assert isinstance(outer, maps.MapBase)
-    for use in outer.block.args[0].uses:
-        op = use.operation
-        if isinstance(op, maps.MapBase) and _is_copy(op) and op.results[0].uses.get_length():
-            return op if depth == 0 else _copy_in(op, depth - 1)
+    for value in _as_other_views(outer.block.args[0]):
+        for use in value.uses:
+            op = use.operation
+            if isinstance(op, maps.MapBase) and _is_copy(op) and op.results[0].uses.get_length():
+                return op if depth == 0 else _copy_in(op, depth - 1)
     raise NotApplicable("there is no copy")
 
 
+def _as_other_views(value: SSAValue) -> Iterator[SSAValue]:
+    """A value, and it transposed or in vectors."""
+    yield value
+    for use in value.uses:
+        if isinstance(use.operation, layout.TransposeOp | layout.AsVectorOp):
+            yield use.operation.results[0]
+
+
 def _is_copy(op: Operation) -> bool:
-    return all(isinstance(x, maps.MapBase | YieldOp) for x in op.walk())
+    kinds = (maps.MapBase, layout.AsVectorOp, layout.AsScalarOp, YieldOp)
+    return all(isinstance(x, kinds) for x in op.walk())
 
 
 def _has_inside(op: Operation, kinds: tuple[type[Operation], ...]) -> bool:

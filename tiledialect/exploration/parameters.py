@@ -31,6 +31,10 @@ from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, enumerated
 
+LOCAL_MEMORY, PRIVATE_MEMORY = 50000, 1024
+"""Most bytes of a group and of a work-item, where neither the settings nor the device tell."""
+FLOAT = 4
+"""Bytes of a float."""
 POWERS = tuple(2**k for k in range(11))
 """Values of sizes that divide nothing."""
 
@@ -203,13 +207,20 @@ def _bounds(
     everywhere = _product(live, maps.MapGlbOp)
     if everywhere is not None:
         yield Bound(everywhere, settings.min_global_size)
-    local = settings.max_local_memory
+    local = settings.max_local_memory or LOCAL_MEMORY
+    private = settings.max_private_memory or PRIVATE_MEMORY
     if device is not None:
-        local = min(local, device.local_mem_size)
+        own = device.local_mem_size
+        local = min(settings.max_local_memory or own, own)
+        private = settings.max_private_memory or device.registers * _register_bytes(device)
     yield from _memory(live, (ToLocalOp,), local)
     # The accumulator of a reduction of arrays is private, too.
-    private = (ToPrivateOp, reductions.ReduceBase)
-    yield from _memory(live, private, settings.max_private_memory)
+    yield from _memory(live, (ToPrivateOp, reductions.ReduceBase), private)
+
+
+def _register_bytes(device: Device) -> int:
+    """Bytes of a register: of a float, or on CPUs of a vector of floats."""
+    return FLOAT * (1 if device.is_gpu else device.native_vector_width)
 
 
 def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> Size | None:

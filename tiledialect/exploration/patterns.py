@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import prod
+from math import inf, prod
 from random import Random
 from typing import Any
 
@@ -16,8 +17,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
-from tiledialect.exploration.algorithmic import algorithmic, canonical_hash
-from tiledialect.exploration.mapping import DEFAULT, MappingSpace
+from tiledialect.exploration.algorithmic import algorithmic, canonical_hash, is_tiled
+from tiledialect.exploration.mapping import DEFAULT, WIDTHS, YES, MappingSpace
 from tiledialect.exploration.parameters import ParameterSpace
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.settings import Settings, native_lanes
@@ -38,13 +39,15 @@ from tiledialect.schedule.search.decisions import (
     Decisions,
     Fixed,
     drawn,
+    enumerated,
+    nearest,
 )
 
 PROGRAM = "program"
 """Name of the decision between programs that algorithmic rewriting gives."""
-ROUNDS, BATCH, KEPT = 3, 12, 4
-"""Candidates of each program that are estimated for the seeds, how many at a time, and how many of
-these are seeds."""
+DRAWS, KEPT = 2, 2
+"""Candidates of each mapping of a program that are estimated for the seeds, and the number of those
+of a program that are seeds."""
 FEWEST = 1e-9
 """Least seconds of a kernel in ratios."""
 
@@ -120,57 +123,59 @@ class LiftPart:
 
     def derivation(self, chooser: Chooser) -> Derivation:
         """The derivation that decisions make."""
-        words = [*self.programs]
-        word = str(chooser.choose(PROGRAM, words, words))
-        if word not in self._spaces:
-            given = self.programs[word], self.settings.mapping, self.device
-            self._spaces[word] = MappingSpace(*given)
-        space = self._spaces[word]
-        mapped = space.mapped(chooser)
+        space, mapped = self._mapped(chooser)
         if mapped.text not in self._sizes:
             given = mapped, self.settings.parameters, self.device
             self._sizes[mapped.text] = ParameterSpace(*given)
         return space.unrolled(self._sizes[mapped.text].bound(chooser), chooser)
 
+    def _mapped(self, chooser: Chooser) -> tuple[MappingSpace, Derivation]:
+        """The mapping that decisions make, of the program that they choose."""
+        words = [*self.programs]
+        word = str(chooser.choose(PROGRAM, words, words))
+        if word not in self._spaces:
+            given = self.programs[word], self.settings.mapping, self.device
+            self._spaces[word] = MappingSpace(*given)
+        return self._spaces[word], self._spaces[word].mapped(chooser)
+
     def seeds(self) -> Iterator[Decisions]:
-        """The default, then candidates of all programs in turn: of some, the best by the cost
-        model."""
-        yield self._default[0]
+        """The default, then the best candidates of each program by the cost model.
+
+        Programs that are blocked or tiled come first.
+        """
+        default, start = self._default
+        yield default
         random = Random(0)
-        words = [*self.programs] * ROUNDS
-        for first in range(0, len(words), BATCH):
-            found: dict[str, tuple[float, Decisions]] = {}
-            for word in words[first : first + BATCH]:
-                try:
-                    decisions, candidate = drawn(_Of(self, word), random, 4)
-                except DeadEndError:
-                    continue
+        plain = {word: not is_tiled(d) for word, d in self.programs.items()}
+        for word in sorted(plain, key=plain.__getitem__):
+            found: dict[str, tuple[float, Decisions]] = {start.text: (inf, default)}
+            for decisions, candidate in self._candidates_of(word, random):
                 found.setdefault(candidate.text, (candidate.estimate, decisions))
             ranked = sorted(found.values(), key=lambda pair: pair[0])
-            yield from (decisions for _, decisions in ranked[:KEPT])
+            yield from (decisions for seconds, decisions in ranked[:KEPT] if seconds < inf)
 
-
-@dataclass(frozen=True)
-class _Of:
-    """Space of the candidates of one program."""
-
-    part: LiftPart
-    word: str
-
-    def __call__(self, chooser: Chooser) -> Candidate:
-        return self.part.candidate(_Given(chooser, self.word))
+    def _candidates_of(self, word: str, random: Random) -> Iterator[tuple[Decisions, Candidate]]:
+        """Candidates of all mappings of a program, with the widest vectors and unrolled loops."""
+        given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": YES}
+        for decisions, _ in enumerated(lambda c: self._mapped(_Given(c, given))):
+            fixed = {**given, **decisions}
+            for _ in range(DRAWS):
+                with suppress(DeadEndError):
+                    yield drawn(lambda c, g=fixed: self.candidate(_Given(c, g)), random, 2)
 
 
 @dataclass(frozen=True)
 class _Given:
-    """Chooser for whom the program is decided."""
+    """Chooser for whom some decisions are made."""
 
     chooser: Chooser
-    word: str
+    given: Decisions
 
     def choose(self, name: str, options: Any, domain: Any = ()) -> Any:
-        """The program, or another one's choice."""
-        return self.chooser.choose(name, [self.word] if name == PROGRAM else options, domain)
+        """The given option, or another chooser's choice."""
+        if name in self.given and options:
+            options = [nearest(self.given[name], options, domain)]
+        return self.chooser.choose(name, options, domain)
 
 
 def estimate(derivation: Derivation, target: Attribute, device: Device) -> float:

@@ -83,10 +83,11 @@ class ParameterSettings:
     max_local_size: int = 1024
     min_global_size: int = 8
     """Least work-items of a kernel."""
-    max_private_memory: int = 1024
-    """Most bytes of private memory of a work-item, beyond which registers do not reach."""
-    max_local_memory: int = 50000
-    """Most bytes of local memory of a group."""
+    max_private_memory: int = 0
+    """Most bytes of private memory of a work-item; 0: the device's registers. Lift's default is
+    1024."""
+    max_local_memory: int = 0
+    """Most bytes of local memory of a group; 0: the device's. Lift's default is 50000."""
     min_workgroups: int = 8
     max_workgroups: int = 10000
 
