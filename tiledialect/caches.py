@@ -100,8 +100,5 @@ PADDED_INDICES = Cache(
     "indices that leave a tensor by kernel facts and tensor", 1 << 8, of_compilation=True
 )
 BANK_CYCLES = Cache("busiest banks by strides and width", 1 << 12, of_compilation=True)
-TABLE_ROLES = Cache(
-    "roles of the axes of products by a table by kernel facts", 1 << 8, of_compilation=True
-)
 SIZELESS_FACTS = Cache("kernel facts without sizes by kernel facts", 1 << 10, of_compilation=True)
 RANKINGS = Cache("ranked schedules by kernel facts and device", 1 << 8, of_compilation=True)

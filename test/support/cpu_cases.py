@@ -5,12 +5,19 @@ from __future__ import annotations
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.cost.device import Device, Kind, described
 from tiledialect.schedule.cost.facts import Facts, Tensor
-from tiledialect.schedule.loops import LoopIndex
+from tiledialect.schedule.loops import LoopIndex, Schedule
+from tiledialect.schedule.search.candidates.patterns import PATTERNS, generated
 
 DEVICES = {
     "narrow": described(Kind.CPU, {"compute_units": 2, "native_vector_width": 4}),
     "wide": described(Kind.CPU, {"compute_units": 8, "native_vector_width": 16}),
 }
+
+
+def proposed_by(family: str, kernel: Facts, device: Device) -> list[Schedule]:
+    """The schedules that the patterns of a family propose for a kernel."""
+    patterns = [pattern for pattern in PATTERNS if pattern.family == family]
+    return [schedule for _, schedule in generated(kernel, device, patterns)]
 
 
 def tensor(number: int, shape: tuple[int, ...], *access: IndexExpr | str) -> Tensor:

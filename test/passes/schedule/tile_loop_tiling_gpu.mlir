@@ -19,7 +19,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 // WHY-NEXT:   loops: i < 2048, j < 2048; aggregated over k < 2048
 // WHY-NEXT:   at least: {{[0-9.]+}} us for 17180 million operations, {{[0-9.]+}} us to move 50.3 MB
 // WHY-NEXT:   us: total arithmetic local cache memory waiting launch groups groups/unit registers local bytes
-// WHY-NEXT:   1: {{.*}} contractions on GPUs, bound by arithmetic
+// WHY-NEXT:   1: {{.*}} contractions, bound by arithmetic
 // WHY-NEXT:     <group.y {{.*}} stage <a local at
 // WHY:          default, bound by waiting
 // WHY:        chosen: 1, the fastest by the model: 2 would take {{[0-9.]+}} % more, as waiting takes {{[0-9.]+}} us instead of {{[0-9.]+}}

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from cpu_cases import CASES, DEVICES, column_sums, facts, tensor, two_cores
+from cpu_cases import CASES, DEVICES, column_sums, facts, proposed_by, tensor, two_cores
 
 import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
@@ -15,9 +15,7 @@ from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, check
 from tiledialect.schedule.search import choice
-from tiledialect.schedule.search.candidates.cpu_contractions import cpu_contractions
-from tiledialect.schedule.search.candidates.row_kernels import row_kernels
-from tiledialect.schedule.search.candidates.sums import MOST_OPERATIONS, sums_along_memory
+from tiledialect.schedule.search.candidates.sums import MOST_OPERATIONS
 from tiledialect.schedule.search.choice import ranked
 
 
@@ -29,7 +27,7 @@ def test_outer_products_are_written_row_by_row(last: int, device: Device):
     row = 65 * IndexExpr.of("b") + IndexExpr.of("i")
     first, second = tensor(0, (6500,), row), tensor(1, (100, last), "b", "j")
     case = facts(3, sizes, tensor(0, (100, 65, last), "b", "i", "j"), first, second)
-    assert bool(list(cpu_contractions(case, device))) == (last == 3)
+    assert bool(proposed_by("contractions", case, device)) == (last == 3)
     found = choice.best(case, device)
     assert found is not None
     check(case.indices, found.schedule, [1, 2])
@@ -58,7 +56,7 @@ def test_long_rows_that_vectors_do_not_divide_have_two_at_a_time(columns: int, c
     indices = (LoopIndex("i", Range(0, 1000), True), LoopIndex("j", Range(0, columns), False))
     case = Facts(indices, (x,), (result,), "add", is_rows=True, held=1, live=1, passes=(2,))
     found = set[int]()
-    for schedule in row_kernels(case, DEVICES["wide"]):
+    for schedule in proposed_by("row kernels", case, DEVICES["wide"]):
         check(case.indices, schedule, [2])
         own = [x.extent for x in schedule.levels if x.index == "j" and x.role is Role.UNROLL]
         found.add(prod(own))
@@ -71,7 +69,7 @@ def test_any_number_of_short_rows_is_computed_several_at_a_time(count: int):
     x, result = tensor(0, (count, 64), "i", "j"), tensor(1, (count,), "i")
     indices = (LoopIndex("i", Range(0, count), True), LoopIndex("j", Range(0, 64), False))
     case = Facts(indices, (x,), (result,), "add", is_rows=True, held=1, live=1, passes=(2,))
-    for schedule in row_kernels(case, DEVICES["wide"]):
+    for schedule in proposed_by("row kernels", case, DEVICES["wide"]):
         check(case.indices, schedule, [2])
         own = [x for x in schedule.levels if x.index == "i"]
         together = own[-1].extent
@@ -96,7 +94,9 @@ def test_what_takes_long_to_compute_is_written_out_less(operations: float):
     case = replace(facts(1, {"i": 512, "j": 512}, result, read), combination="none")
     bodies = [
         prod(x.extent for x in schedule.levels if x.role is Role.UNROLL)
-        for schedule in sums_along_memory(replace(case, operations=operations), DEVICES["wide"])
+        for schedule in proposed_by(
+            "sums along memory", replace(case, operations=operations), DEVICES["wide"]
+        )
     ]
     assert max(bodies) == {2.0: 32, 400.0: 8, 1e5: 1}[operations]
     assert all(copies == 1 or copies * operations <= MOST_OPERATIONS for copies in bodies)

@@ -1,4 +1,4 @@
-"""The schedules that families propose: kernels can run by them, and compute the same by any."""
+"""The schedules that patterns propose: kernels can run by them, and compute the same by any."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from building import type_of
 from compare import LARGEST, assert_close
+from cpu_cases import proposed_by
 from running import Array, run
 from xdsl.dialects.builtin import ModuleOp
 
@@ -21,7 +22,6 @@ from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.schedule.cost.device import PLATFORMS, Kind, described
 from tiledialect.schedule.loops import Role, Schedule
-from tiledialect.schedule.search.candidates import FAMILIES
 from tiledialect.schedule.search.choice import best, modelled
 
 PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
@@ -117,12 +117,12 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
             G[i, j, c: 3, 3, C] = +(I[n, x + i, y + j, c] * D[n, x, y, c]);
         }""",
         ((2, 14, 18, 20), (2, 12, 16, 20)),
-        "shared sums on GPUs",
+        "shared sums",
     ),
     "product of long rows and columns": (
         "function (A[M, L], B[L, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }",
         ((9, 700), (700, 12)),
-        "shared sums on GPUs",
+        "shared sums",
     ),
     "residue classes": (
         """function (D[N, X, Y, CO], K[4, 4, CI, CO]) -> (O) {
@@ -130,28 +130,28 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
                 +(D[n, x - i, y - j, co] * K[2*i + a, 2*j + b, ci, co]), i < 2, j < 2;
         }""",
         ((2, 9, 16, 16), (4, 4, 3, 16)),
-        "contractions on GPUs",
+        "contractions",
     ),
     "channels before pixels": (
         """function (I[N, C, X, Y], K[CO, C, 3, 3]) -> (O) {
             O[n, co, x, y: N, CO, X, Y] = +(I[n, c, x + i - 1, y + j - 1] * K[co, c, i, j]);
         }""",
         ((2, 8, 7, 14), (16, 8, 3, 3)),
-        "contractions on GPUs",
+        "contractions",
     ),
     "weight gradient": (
         """function (I[N, X, Y, CI], D[N, X, Y, CO]) -> (G) {
             G[i, j, ci, co: 3, 3, CI, CO] = +(I[n, x + i - 1, y + j - 1, ci] * D[n, x, y, co]);
         }""",
         ((2, 5, 16, 16), (2, 5, 16, 16)),
-        "contractions on GPUs",
+        "contractions",
     ),
     "distances of all pairs": (
         """function (A[N, D], B[M, D]) -> (O) {
             Y = abs(reshape(A, N, 1, D) - reshape(B, 1, M, D)); O[i, j: N, M] = >(Y[i, j, d]);
         }""",
         ((21, 13), (35, 13)),
-        "contractions on GPUs",
+        "contractions",
     ),
     "several short rows": (
         "function (X[M, N]) -> (O) { S[m, 0 : M, 1] = +(X[m, n]); O = X - S; }",
@@ -213,7 +213,7 @@ def kernel_of(module: ModuleOp) -> KernelOp:
 def proposed(family: str, kernel: KernelOp) -> Iterator[Schedule]:
     for device in DEVICES.values():
         facts = kernel_facts(kernel, device)
-        for schedule in FAMILIES[family](facts, device):
+        for schedule in proposed_by(family, facts, device):
             local_memory = modelled(facts, schedule, device).local_memory
             if schedule.work_items <= device.max_work_group_size and local_memory <= LOCAL_MEMORY:
                 yield schedule
@@ -225,8 +225,8 @@ def test_kernels_can_run_by_them(name: str) -> None:
     kernel = kernel_of(module)
     for target in DEVICES.values():
         family = PROGRAMS[name][2]
-        found = list(FAMILIES[family](kernel_facts(kernel, target), target))
-        assert bool(found) == (target.kind is Kind.GPU or "on GPUs" not in family)
+        found = proposed_by(family, kernel_facts(kernel, target), target)
+        assert bool(found) == (target.kind is Kind.GPU or family != "shared sums")
         for schedule in found:
             kernel.schedule = ScheduleAttr(schedule)
             kernel.verify_()
@@ -235,7 +235,7 @@ def test_kernels_can_run_by_them(name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_kernels_have_no_barriers_on_cpus(name: str) -> None:
     facts = kernel_facts(kernel_of(fused(name)[0]), DEVICES["cpu"])
-    for schedule in FAMILIES[PROGRAMS[name][2]](facts, DEVICES["cpu"]):
+    for schedule in proposed_by(PROGRAMS[name][2], facts, DEVICES["cpu"]):
         shared = {level.index for level in schedule.levels if level.role is Role.LOCAL}
         tiles = schedule.work_items > 1 and any(stage.local for stage in schedule.stages)
         assert not tiles and shared <= set(facts.output_indices)
@@ -343,7 +343,7 @@ def test_what_is_as_large_as_an_input_of_it_counts_as_read_itself() -> None:
 def test_eight_windows_of_three_by_three_are_written_out_on_gpus() -> None:
     arguments = [type_of(np.empty(shape, "f4")) for shape in ((64, 128), (3, 3))]
     module = compile_module(load(PROGRAMS["stencil"][0]), None, arguments, after="tile-fuse")
-    found = FAMILIES["windows"](kernel_facts(kernel_of(module), DEVICES["gpu"]), DEVICES["gpu"])
+    found = proposed_by("windows", kernel_facts(kernel_of(module), DEVICES["gpu"]), DEVICES["gpu"])
     unrolled = [
         prod(level.extent for level in schedule.levels if level.role is Role.UNROLL)
         for schedule in found

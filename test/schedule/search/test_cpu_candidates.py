@@ -16,6 +16,7 @@ from cpu_cases import (
     depthwise_weights,
     facts,
     product,
+    proposed_by,
     strided_planes,
     tensor,
     two_cores,
@@ -30,7 +31,6 @@ from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
 from tiledialect.schedule.default_schedule import default_levels
 from tiledialect.schedule.loops import UNROLLED, LoopLevel, Role, Schedule, check
 from tiledialect.schedule.search import choice
-from tiledialect.schedule.search.candidates.cpu_contractions import cpu_contractions
 from tiledialect.schedule.search.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
 
 
@@ -159,7 +159,7 @@ def test_few_sums_over_few_pixels_have_tiles(size: int):
     """Both factors are larger than the sums: a window's weights would be smaller."""
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
     case = depthwise_weights(size, 512)
-    assert list(cpu_contractions(case, device))
+    assert list(proposed_by("contractions", case, device))
     assert len({x.index for x in ranked(case, device)[0].schedule.levels} & {"j", "i"}) > 0
     model = CpuModel(case, ranked(case, device)[0].schedule, device)
     assert model.vectors >= 8
@@ -177,7 +177,7 @@ def test_tiles_of_all_channels_have_whole_rows(size: int):
 @pytest.mark.parametrize(("pictures", "has_whole_rows"), [(2, True), (8, False)])
 def test_rows_along_many_padded_pictures_do_as_well(pictures: int, has_whole_rows: bool):
     device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
-    found = cpu_contractions(convolution(13, 16, pictures), device)
+    found = proposed_by("contractions", convolution(13, 16, pictures), device)
     rows = {(x.index, x.extent) for s in found for x in s.levels if x.role is Role.UNROLL}
     assert (("x", 13) in rows or ("y", 13) in rows) is has_whole_rows
 
@@ -224,7 +224,7 @@ def test_what_is_padded_or_lies_across_is_packed():
         padded = padded_indices(facts, facts.inputs[number])
         for candidate in ranked(facts, device):
             written = {x.index for x in candidate.schedule.levels if x.role in UNROLLED}
-            if candidate.family == "contractions on CPUs" and (written & padded or not padded):
+            if candidate.family == "contractions" and (written & padded or not padded):
                 assert number in {stage.operand for stage in candidate.schedule.stages}
 
 
@@ -259,7 +259,7 @@ def test_long_sums_of_many_results_are_made_in_parts():
 @pytest.mark.parametrize("size", [700, 1568, 6272])
 def test_parts_of_a_long_sum_are_alike(size: int):
     """Steps of the last part need no tests where a number of parts divides the sum."""
-    for schedule in cpu_contractions(product(256, 128, size), DEVICES["wide"]):
+    for schedule in proposed_by("contractions", product(256, 128, size), DEVICES["wide"]):
         assert prod(x.extent for x in schedule.levels if x.index == "k") == size
 
 

@@ -16,7 +16,7 @@ from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.footprint import UNROLLED_COPIES
 from tiledialect.schedule.loops import GlobalStage, Role, Schedule, sub_group_share
-from tiledialect.schedule.search.candidates import FAMILIES
+from tiledialect.schedule.search.candidates.patterns import generated
 from tiledialect.schedule.search.layout_copies import copies, making, reading
 from tiledialect.schedule.search.size_transfer import KnownSchedules, current, serves_batches
 
@@ -46,7 +46,7 @@ TRANSFERRED = "as for other sizes"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A schedule that a family proposes, and its estimate."""
+    """A schedule that a pattern proposes, and its estimate."""
 
     family: str
     schedule: Schedule
@@ -258,25 +258,24 @@ def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
 
 
 def proposed(facts: Facts, device: Device) -> Iterator[tuple[str, Schedule]]:
-    """The schedules that families propose for a kernel, each once; a device may be too small."""
+    """The schedules that patterns propose for a kernel, each once; a device may be too small."""
     if not facts.points:
         # Outputs are written all the same, by the default schedule.
         return
     seen: set[Schedule] = set()
     reads_again = len({t.number for t in facts.inputs}) < len(facts.inputs)
-    for name, family in FAMILIES.items():
-        for plain in family(facts, device):
-            staged = _staged_once(plain) if reads_again else plain
-            schedule = in_sub_groups(facts, staged, device)
-            if schedule not in seen:
-                seen.add(schedule)
-                yield name, schedule
+    for name, plain in generated(facts, device):
+        staged = _staged_once(plain) if reads_again else plain
+        schedule = in_sub_groups(facts, staged, device)
+        if schedule not in seen:
+            seen.add(schedule)
+            yield name, schedule
 
 
 def _staged_once(schedule: Schedule) -> Schedule:
     """Schedule with one stage of a kind for a tensor that is read twice, which serves each read.
 
-    Families propose one for each read.
+    Patterns propose one for each read.
     """
     kinds = {(stage.operand, stage.local): stage for stage in reversed(schedule.stages)}
     kept = tuple(s for s in schedule.stages if s is kinds[s.operand, s.local])
@@ -284,7 +283,7 @@ def _staged_once(schedule: Schedule) -> Schedule:
 
 
 def _candidates(facts: Facts, device: Device) -> Iterator[Candidate]:
-    """Proposals of families that fit the device."""
+    """Proposals of patterns that fit the device."""
     for name, schedule in proposed(facts, device):
         model = modelled(facts, schedule, device)
         if not exceeded(model):

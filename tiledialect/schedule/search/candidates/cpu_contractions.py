@@ -20,8 +20,9 @@ from tiledialect.schedule.cost.cpu_caches import FEW_ROWS
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost_below
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor, between_lanes, padded_indices
-from tiledialect.schedule.loops import SHORT_ROW, Schedule
-from tiledialect.schedule.search.candidates.roles import Roles, are_known, cpu_roles, written
+from tiledialect.schedule.loops import Schedule
+from tiledialect.schedule.search.candidates.contraction_roles import cpu_roles, is_window
+from tiledialect.schedule.search.candidates.roles import Roles
 from tiledialect.schedule.search.candidates.tiles import (
     Shape,
     Sizes,
@@ -30,7 +31,6 @@ from tiledialect.schedule.search.candidates.tiles import (
     scheduled,
     written_out,
 )
-from tiledialect.schedule.search.candidates.windows import SHORTEST
 
 T = TypeVar("T")
 
@@ -47,10 +47,6 @@ BATCHES = 8
 """Minimum batch at which batch tiles, which need no tests at edges, equal all rows of an image."""
 MOST_TILES = 4
 """Most tiles that are tried in all blocks."""
-FEW_USES = 16
-"""Most uses of an element of the largest input in sums, windows and similar kernels."""
-READ_TWICE = 2
-"""Most uses of an element of the largest input in long sums."""
 BLOCKS = (2, 4, 7, 8)
 """Numbers of parts in which an image may be read whose pixels are summed over."""
 BETWEEN = 2
@@ -69,12 +65,8 @@ PACKED_GROUPS = (1, 4, 8, 16, 64)
 often they are read."""
 
 
-def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
-    """The best tiles, each in several blocks."""
-    if not device.is_cpu or not facts.aggregates or not facts.points or not are_known(facts):
-        return
-    if _is_written_alone(facts) or _is_read_once(facts, device):
-        return
+def best_tiles(facts: Facts, device: Device) -> Iterable[tuple[Roles, Shape]]:
+    """The best tiles of all roles."""
 
     def seconds(tiled: tuple[Roles, Shape], below: float) -> float:
         r, tile = tiled
@@ -93,10 +85,14 @@ def cpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
         return below
 
     found = ((r, tile) for r in cpu_roles(facts, device) for tile in _tiles(facts, r, device))
-    for r, tile in _fastest(MOST_TILES, found, seconds):
-        # Different numbers of groups often give the same schedule.
-        for shape in dict.fromkeys(_blocks(facts, r, tile, device)):
-            yield scheduled(facts, r, shape)
+    return _fastest(MOST_TILES, found, seconds)
+
+
+def in_blocks(facts: Facts, tiled: tuple[Roles, Shape], device: Device) -> Iterator[Schedule]:
+    """Schedules of a tile in several blocks; different numbers of groups often give the same."""
+    r, tile = tiled
+    for shape in dict.fromkeys(_blocks(facts, r, tile, device)):
+        yield scheduled(facts, r, shape)
 
 
 def _fastest(count: int, found: Iterable[T], seconds: Callable[[T, float], float]) -> list[T]:
@@ -112,58 +108,6 @@ def _fastest(count: int, found: Iterable[T], seconds: Callable[[T, float], float
             insort(kept, (taken, one), key=itemgetter(0))
             del kept[count:]
     return [one for _, one in kept]
-
-
-def _is_written_alone(facts: Facts) -> bool:
-    """Whether nothing is summed, and rows of the result are computed as they lie: they are streams.
-
-    Tiles write pieces of many rows, of 1001 x 999 in 48 us, where one row after the other takes 30.
-    """
-    outputs = written(facts)
-    if not outputs or any(facts.extents[name] > 1 for name in facts.reduced_indices):
-        return False
-    first = outputs[0]
-    if facts.extents[first] < SHORT_ROW or facts.outputs[0].strides[first] != 1:
-        return False
-    are_plain = all(len(e.names) <= 1 for e in facts.outputs[0].access or ())
-    along_rows = all(t.strides.get(first, 0) in (0, 1) for t in facts.inputs)
-    return are_plain and along_rows and not facts.padded
-
-
-def _is_read_once(facts: Facts, device: Device) -> bool:
-    """Whether reads lie along vectors, and each is used so seldom that register tiles gain
-    nothing."""
-    largest = max(facts.inputs, key=lambda t: t.size)
-    elements, results = prod(largest.shape), prod(facts.outputs[0].shape)
-    outputs, width = written(facts), device.lanes(largest.type, largest.bytes)
-    mixed = (e.names for e in facts.outputs[0].access or () if len(e.names) > 1)
-    if any(not set(outputs[:1]).isdisjoint(names) for names in mixed):
-        # The fastest is a residue class: vectors go along its steps, between which others lie.
-        return False
-    extents = facts.extents
-    long = [name for name in facts.reduced_indices if extents[name] >= width]
-    along = {name for name, stride in largest.strides.items() if abs(stride) == 1}
-    is_short = any(extents[name] < SHORTEST for name in outputs[:1])
-    if is_short and _is_window(facts) and facts.points > READ_TWICE * elements:
-        # Rows of small images, or of few channels, are too short for vectors of windows.
-        return False
-    if along.isdisjoint(long):
-        is_used_by_several = facts.is_product and not largest.names.issuperset(outputs)
-        if along.isdisjoint(outputs[:1]) or is_used_by_several:
-            return False
-    # Sums for few results are no windows, nor are products without sums of indices.
-    are_few = results <= elements // FEW_USES or (
-        facts.is_product and all(results < prod(t.shape) for t in facts.inputs)
-    )
-    uses = FEW_USES if _is_window(facts) and not are_few else READ_TWICE
-    return results <= elements and facts.points <= uses * elements
-
-
-def _is_window(facts: Facts) -> bool:
-    """Whether the kernel is no plain product: reads at sums of indices, or another aggregation."""
-    places = (e for t in facts.inputs for e in t.access or ())
-    moving = ([n for n in e.names if facts.extents[n] > 1] for e in places)
-    return not facts.is_product or any(len(names) > 1 for names in moving)
 
 
 def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
@@ -224,7 +168,7 @@ def _fitted(facts: Facts, r: Roles, channels: int | None) -> Iterator[tuple[int,
     These lie side by side, in so many whole vectors, if tiles of them may do better than others.
     """
     extent = facts.extents[r.rows[0]] if r.rows else 1
-    is_product, is_slid = not _is_window(facts), _is_slid(facts, r.along)
+    is_product, is_slid = not is_window(facts), _is_slid(facts, r.along)
     for columns, most in MOST_ROWS.items():
         rows = ceil_div(extent, ceil_div(extent, most))
         fits = is_product or (columns == channels and not is_slid)

@@ -17,16 +17,8 @@ from tiledialect.schedule.cost.estimate import cost
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.asynchronous import copied_alone
-from tiledialect.schedule.search.candidates.gpu_sums import table_roles
-from tiledialect.schedule.search.candidates.roles import (
-    FEW,
-    Roles,
-    are_known,
-    gpu_roles,
-    is_tap,
-    slide_with,
-    windows_of,
-)
+from tiledialect.schedule.search.candidates.contraction_roles import FEW, is_tap
+from tiledialect.schedule.search.candidates.roles import Roles, slide_with, windows_of
 from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, body, scheduled
 
 LEAST_ITEMS, MOST_ITEMS = 64, 256
@@ -54,15 +46,10 @@ ROWS = 64
 """Size up to which an index is cut into any tiles that divide it."""
 
 
-def gpu_contractions(facts: Facts, device: Device) -> Iterator[Schedule]:
+def in_chunks(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """Every shape that suits the sizes of a contraction."""
-    if not device.is_gpu or not facts.aggregates or len(facts.inputs) < 2:
-        return
-    if not are_known(facts) or table_roles(facts) is not None:
-        return
-    for found in gpu_roles(facts):
-        for shape in _shapes(facts, found, device):
-            yield copied_alone(facts, scheduled(facts, found, shape), device)
+    for shape in _shapes(facts, r, device):
+        yield copied_alone(facts, scheduled(facts, r, shape), device)
 
 
 def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:

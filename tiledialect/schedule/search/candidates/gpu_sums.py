@@ -14,30 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from math import prod
 
-from tiledialect import caches
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.levels import Levels, lanes
-from tiledialect.schedule.search.candidates.roles import (
-    Roles,
-    are_known,
-    slide_with,
-    summed,
-    written,
-)
+from tiledialect.schedule.search.candidates.roles import Roles, slide_with
 
 ITEMS = (128, 256)
 """Approximate number of work-items of a group."""
-LEAST_SUM = 256
-"""Fewest points of each shared sum: fewer are not worth joining."""
-MAX_TAPS = 16
-"""Most values of short indices for which an item has accumulators."""
-SHORT = 8
-"""Extent below which an index is short."""
 TILES = (1, 4, 8)
 """Rows of an item, each of a vector of columns; and numbers of items along columns."""
 MOST_SUMS = 64
@@ -46,20 +32,12 @@ WINDOWS = 8
 """Most unrolled neighbouring points of a sliding window."""
 STEPS = 4
 """Numbers of unrolled points without shared reads."""
-MOST_NUMBERS = 1024
-"""Most elements of a table."""
-MOST_RESULTS, MOST_TERMS = 16, 16
-"""Most sums of a work-item by a table, and most elements of each."""
-LEAST_AXES = 3
-"""Sums over one index with results along one are products of matrices."""
 WIDE = 4
 """Number of elements that are read at once."""
 
 
-def shared_sums(facts: Facts, device: Device) -> Iterator[Schedule]:
+def shared_sums(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """The ways to share sums of products."""
-    if not device.is_gpu or not facts.is_product or (r := _shared(facts)) is None:
-        return
     extents, width = facts.extents, lanes(device, [facts.outputs[0]], facts.extents[r.along])
     row = next(iter(r.rows), None)
     for rows, items, columns in product(TILES if row is not None else TILES[:1], ITEMS, TILES):
@@ -68,22 +46,6 @@ def shared_sums(facts: Facts, device: Device) -> Iterator[Schedule]:
         if levels.points <= MOST_SUMS and columns * width <= extents[r.along]:
             _share(levels.item(r.along, columns), r, items // columns)
             yield levels.schedule()
-
-
-def _shared(facts: Facts) -> Roles | None:
-    """The roles of a product whose sums are long: the results of all short indices, the taps of a
-    window, are an item's."""
-    order, sums, extents = written(facts), summed(facts), facts.extents
-    if not order or prod(extents[n] for n in sums) < LEAST_SUM or not are_known(facts):
-        return None
-    long = [n for n in order if extents[n] >= SHORT]
-    inner = tuple(n for n in order if extents[n] < SHORT)
-    if not long or prod(extents[n] for n in inner) > MAX_TAPS:
-        return None
-    lone = {n for n in long if all(n in t.names for t in facts.inputs)}
-    rows = tuple(n for n in long[1:] if n not in lone and long[0] not in lone)
-    near = {n: min(abs(t.strides[n]) for t in facts.inputs if t.strides.get(n)) for n in sums}
-    return Roles(long[0], rows[:1], tuple(sorted(sums, key=near.__getitem__)), inner=inner)
 
 
 def _share(levels: Levels, r: Roles, items: int) -> None:
@@ -110,11 +72,9 @@ def _divisor(extent: int, most: int) -> int:
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def tables(facts: Facts, device: Device) -> Iterator[Schedule]:
+def tables(facts: Facts, r: Roles, _: Device) -> Iterator[Schedule]:
     """Schedules that give each work-item all results of a few elements, neighbours in memory to
     neighbours."""
-    if not device.is_gpu or (r := table_roles(facts)) is None:
-        return
     table, source = sorted(facts.inputs, key=lambda t: t.size)
     output = facts.outputs[0]
     for items in ITEMS:
@@ -134,29 +94,6 @@ def tables(facts: Facts, device: Device) -> Iterator[Schedule]:
         # All elements are loaded before the first is needed.
         elements = Stage(source.number, local=False, at=None)
         yield levels.schedule((*_table(table, r), elements))
-
-
-@caches.TABLE_ROLES
-def table_roles(facts: Facts) -> Roles | None:
-    """The roles of a sum of products by a table of several axes; None for other kernels.
-
-    The inner indices are those of a work-item's results.
-    """
-    if not facts.is_product or not facts.aggregates or not are_known(facts):
-        return None
-    table, source = sorted(facts.inputs, key=lambda t: t.size)
-    own = [n for n in facts.output_indices if n in table.names - source.names]
-    sums, rows = summed(facts), [n for n in written(facts) if n not in own]
-    if not own or not sums or not rows or len(own) + len(sums) < LEAST_AXES:
-        return None
-    if not set(sums) <= source.names & table.names or set(rows) & table.names:
-        return None
-    results, terms = (prod(facts.extents[n] for n in names) for names in (own, sums))
-    if table.size > MOST_NUMBERS * table.bytes or results > MOST_RESULTS or terms > MOST_TERMS:
-        return None
-    own.sort(key=lambda n: facts.outputs[0].strides.get(n, 0))
-    sums.sort(key=lambda n: abs(source.strides[n]))
-    return Roles(rows[0], tuple(rows[1:]), tuple(sums), inner=tuple(own))
 
 
 def _part(extent: int, items: int) -> int:

@@ -2,32 +2,26 @@
 
 An index runs along the memory of a tensor if a step moves it to the next element; the fastest one
 of the output, or of the operand that is read most, is that of lanes and of neighbouring work-items.
+No roles mean that a kernel is of another kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from math import prod
 
-from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
-from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.cost.facts import Facts, Tensor, between_lanes
 
-FEW = 8
-"""Extent below which an index is not cut into tiles on GPUs: taps, image channels, residue
-classes."""
-LONG_ROW = 32
-"""Pixels next to one another in memory that are as many move items, as a sub-group has them."""
-FILLED, MOSTLY = 4, 0.9
-"""An index of so many vectors or more, and of such a share of their lanes, fills them well."""
-SPREAD = 3
-"""Lanes that take every so many elements of a row, or fewer, are shuffled out of so many vectors:
-others may be better, however well these fill vectors."""
-SEVERAL = 1.5
-"""Fewest windows that share an element for several of them to be computed together."""
-OTHERS = 2
-"""Number of other indices that are tried as lanes on CPUs."""
+READ_TWICE = 2
+"""Most reads of each element of the largest input, on average, of kernels that read it once."""
+MAX_TAPS = 128
+"""Windows of more taps are contractions."""
+MOST_CLASSES = 16
+"""Most residue classes of the output of windows."""
+INTERLEAVED = 4
+"""Most elements between the lanes of vectors whose stores are interleaved."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +76,13 @@ def are_known(facts: Facts) -> bool:
     return bool(facts.inputs) and all(t.access is not None for t in facts.inputs)
 
 
-def along_input(facts: Facts, order: list[str]) -> Roles | None:
-    """The roles where lanes run along an operand, whose indices have an order; None if it sums
-    none of them."""
+def along_input(facts: Facts, order: list[str]) -> Iterator[Roles]:
+    """Roles with lanes along an operand whose indices have an order, if it sums some of them."""
     sums = [n for n in order if n in facts.reduced_indices]
     others = [n for n in facts.reduced_indices if n not in sums]
     rows = [n for n in order[1:] if n not in sums]
-    return Roles(order[0], tuple(rows), (*sums, *others)) if sums else None
+    if sums:
+        yield Roles(order[0], tuple(rows), (*sums, *others))
 
 
 def windows_of(facts: Facts, name: str) -> Iterator[Mapping[str, int]]:
@@ -102,145 +96,136 @@ def slide_with(facts: Facts, m: str) -> set[str]:
     return {name for moves in windows_of(facts, m) for name in moves} - {m}
 
 
-# -- contractions on GPUs --------------------------------------------------------------------------
+# -- kernels without sums --------------------------------------------------------------------------
 
 
-def gpu_roles(facts: Facts) -> Iterator[Roles]:
-    """Roles of a contraction's indices on GPUs, if it has tiles.
+def stream_roles(facts: Facts, _: Device) -> Iterator[Roles]:
+    """Roles of a kernel that reduces nothing, or single points, if all tensors lie along its
+    rows."""
+    order = _unsummed(facts)
+    if order and not any(_is_transposed(t, order[0]) for t in facts.inputs):
+        yield Roles(order[0], tuple(order[1:]), ())
 
-    The first row is another index of the tile, the second one has items of the group. The innermost
-    sum is cut into chunks.
-    """
-    extents, outputs = facts.extents, written(facts)
-    if len(outputs) < 2 or not facts.reduced_indices:
+
+def interleaved_roles(facts: Facts, _: Device) -> Iterator[Roles]:
+    """Roles with lanes along the second index of the output, between which all values of the first
+    row lie."""
+    order = _unsummed(facts)
+    if len(order) > 1 and between_lanes(facts, order[1]) == order[0]:
+        first, second, *others = order
+        along = all(_lies_along(t, first, second, facts) for t in facts.inputs)
+        if along and facts.extents[first] <= INTERLEAVED:
+            yield Roles(second, (first, *others), ())
+
+
+def square_roles(facts: Facts, _: Device) -> Iterator[Roles]:
+    """Roles of a copy whose input and output have different fastest indices: the first row is the
+    fastest of the input."""
+    if facts.is_rows or facts.aggregation != "assign" or len(facts.inputs) != 1:
         return
-    n = next((name for name in outputs if extents[name] >= FEW), outputs[0])
-    plain = _gpu_roles(facts, outputs, n)
-    yield plain
-    rows = {x for x in facts.reduced_indices if all(x in t.contiguous for t in facts.inputs)}
-    if (k := next(iter(rows - {plain.sums[0]}), None)) is not None and extents[k] >= FEW:
-        yield _gpu_roles(facts, outputs, n, k)
-    # Channels may move items, though pixels are neighbours in memory: few sums of one element.
-    beside_n = {x for t in facts.inputs if n in t.names for x in t.names}
-    channels = [x for x in outputs if x not in beside_n and extents[x] >= FEW]
-    if channels and _are_few_in_windows(facts, n):
-        found = _gpu_roles(facts, outputs, max(channels, key=lambda x: extents[x]))
-        yield replace(found, is_turned=True)
+    (source,) = facts.inputs
+    order, read = written(facts), by_stride(source, facts.output_indices, facts)
+    if read and order and read[0] != order[0] and source.strides[read[0]] == 1:
+        yield Roles(order[0], (read[0], *(n for n in order[1:] if n != read[0])), ())
 
 
-def _gpu_roles(facts: Facts, outputs: Sequence[str], n: str, k: str | None = None) -> Roles:
-    """The roles of all other indices."""
-    extents = facts.extents
-    lone = {name for name in outputs if all(name in t.names for t in facts.inputs)}
-    # The innermost that is long enough for tiles, and along which some operand stays the same.
-    m, *others = sorted(
-        [name for name in outputs if name != n],
-        key=lambda x: (x in lone, -min(extents[x], FEW)),
-    )
-    inner = tuple(name for name in others if extents[name] <= FEW // 2)
-    far = {*lone, *inner[:1], *(x for x in inner if is_tap(facts, x))}
-    third = [x for x in others if x not in far][:1]
-    along = [x for t in facts.inputs for x in t.contiguous]
-    slide = slide_with(facts, m)
-    chunked, *reduced = sorted(
-        facts.reduced_indices,
-        key=lambda x: (
-            x == k,
-            min(extents[x], 2 * FEW),
-            x in along,
-            x not in slide or extents[x] > FEW,
-            -max(abs(t.strides.get(x, 0)) for t in facts.inputs),
-        ),
-        reverse=True,
-    )
-    reduced = [x for x in facts.reduced_indices if x in reduced]
-    taps = tuple(x for x in reduced if 1 < extents[x] <= FEW)
-    outer = [x for x in reduced if x not in taps]
-    alone = tuple(x for x in facts.output_indices if x not in (n, m, *third, *inner))
-    return Roles(n, (m, *third), (chunked, *reversed(outer)), taps, inner, alone)
+def _unsummed(facts: Facts) -> list[str]:
+    """The order of the output of a kernel that reduces nothing; none for others."""
+    return [] if facts.is_rows or summed(facts) else written(facts)
 
 
-def _are_few_in_windows(facts: Facts, n: str) -> bool:
-    """Whether pixels next to one another are few for items, or far from those they read."""
-    slides = [moves for moves in windows_of(facts, n) if len(moves) > 1]
-    return bool(slides) and (
-        facts.extents[n] < LONG_ROW or any(abs(moves[n]) > 1 for moves in slides)
-    )
+def _is_transposed(tensor: Tensor, first: str) -> bool:
+    """Whether another index than the output's fastest one is the fastest of a tensor."""
+    return abs(tensor.strides.get(first, 0)) > 1 and bool(tensor.contiguous)
 
 
-def is_tap(facts: Facts, name: str) -> bool:
-    """Whether an output index is a point of a window, with an axis of its own in the result."""
-    written = [tuple(e.names) for e in facts.outputs[0].access or ()]
-    return (name,) in written and bool(slide_with(facts, name))
+def _lies_along(tensor: Tensor, first: str, second: str, facts: Facts) -> bool:
+    """Whether vectors along the second index are read in a row, or interleaved as they are written.
 
-
-# -- contractions on CPUs --------------------------------------------------------------------------
-
-
-def cpu_roles(facts: Facts, device: Device) -> Iterator[Roles]:
-    """Roles of a contraction's indices on CPUs: the lanes run along the output's memory, or fill
-    vectors better."""
-    extents, output = facts.extents, facts.outputs[0]
-    outputs = written(facts)
-    if not outputs:
-        return
-    width = device.lanes(output.type, output.bytes)
-    filled = {name: _filled(extents[name], width) for name in outputs}
-    first, *others = outputs
-    yield from _cpu_roles(facts, outputs, first)
-    if (
-        extents[first] < FILLED * width
-        or filled[first] < MOSTLY
-        or _are_better_across(facts, first, device)
-    ):
-        # Lanes that are apart where they are read fill vectors at a cost.
-        are_apart = any(abs(t.strides.get(first, 1)) != 1 for t in facts.inputs)
-        least = filled[first]
-        others = [n for n in others if filled[n] > least or (are_apart and filled[n] == least)]
-        others.sort(key=lambda name: (-filled[name], -extents[name]))
-        # Steps along the axis of a residue class enclose only elements of other classes.
-        near = {n for e in output.access or () if first in e.names for n in e.names}
-        for n in (*others[:OTHERS], *(name for name in others[OTHERS:] if name in near)):
-            yield from _cpu_roles(facts, outputs, n)
-
-
-def _are_better_across(facts: Facts, name: str, device: Device) -> bool:
-    """Whether lanes along an index are so far apart in their operand that others are tried.
-
-    With AVX-512 it does not hold where all comes from memory, once: lanes along channels read short
-    pieces of many rows there, which are copied faster. Shuffles of shorter vectors cost more than
-    that.
+    Either may be the last one first.
     """
-    is_near = facts.moved <= device.cache_sizes[-1] / 2
-    far = device.has_long_vectors and not is_near
-    for t in facts.inputs:
-        results = prod(facts.extents[n] for n in facts.output_indices if n not in t.names)
-        is_apart = t.shape and abs(t.affine_access.moves[-1].get(name, 0)) >= SPREAD
-        # An operand of one result alone gains nothing by transposition.
-        if is_apart and results > 1:
-            windows = facts.points / results / prod(t.shape)
-            if not far or windows >= SEVERAL:
-                return True
-    return False
+    stride = abs(tensor.strides.get(second, 0))
+    return stride in (0, 1) or (stride == facts.extents[first] and tensor.strides.get(first) == 1)
 
 
-def _filled(extent: int, width: int) -> float:
-    """Share of the lanes that an index fills."""
-    return extent / (width * ceil_div(extent, width))
+# -- sums and rows ---------------------------------------------------------------------------------
 
 
-def _cpu_roles(facts: Facts, outputs: Sequence[str], n: str) -> Iterator[Roles]:
-    """The roles if vectors run along an index."""
-    rows = [name for name in outputs if name != n]
-    walked = next((t for t in facts.inputs if n not in t.names), facts.inputs[0])
-    # The other indices are summed over in the order of memory.
-    sums = sorted(summed(facts), key=lambda name: -abs(walked.strides.get(name, 0)))
-    # A group has all rows that share the vectors before it has others.
-    vectors = [t for t in facts.inputs if n in t.names]
-    apart = [name for name in rows if all(name in t.names for t in vectors)]
-    order = (*(name for name in rows if name not in apart), *apart)
-    # Each residue class has few taps: loops skip the others, but unrolled taps are not skipped.
-    tested = set[str]().union(*(names for names, _ in facts.tests))
-    taps_first = sorted(sums, key=lambda name: name not in tested)
-    for outermost_first in dict.fromkeys((tuple(sums), tuple(taps_first))):
-        yield Roles(n, order, outermost_first[::-1])
+def read_once_roles(facts: Facts, _: Device) -> Iterator[Roles]:
+    """Roles of an aggregate that reads the elements of the largest operand about once."""
+    if facts.aggregates and are_known(facts):
+        source = largest(facts)
+        order = by_stride(source, facts.extents, facts)
+        is_once = facts.points * source.bytes <= READ_TWICE * source.size
+        if is_once and order and source.strides[order[0]] == 1:
+            yield from along_input(facts, order)
+
+
+def memory_roles(facts: Facts, device: Device) -> Iterator[Roles]:
+    """Roles of an aggregate along the memory of its largest operand, if that fills a vector."""
+    if not facts.aggregates or not facts.points or not are_known(facts):
+        return
+    source = largest(facts)
+    width = device.lanes(source.type, source.bytes)
+    names = (n for n in facts.reduced_indices if source.strides.get(n) == 1)
+    along = next((n for n in names if facts.extents[n] >= width > 1), None)
+    if along is not None:
+        outputs = [n for n in facts.output_indices if facts.extents[n] > 1]
+        others = [n for n in facts.reduced_indices if n != along]
+        yield Roles(along, tuple(reversed(outputs)), (along, *reversed(others)))
+
+
+def row_roles(facts: Facts, _: Device) -> Iterator[Roles]:
+    """Roles of a row kernel."""
+    if facts.is_rows and facts.inputs and (order := _row_order(facts)):
+        yield from along_input(facts, order)
+
+
+def _row_order(facts: Facts) -> list[str]:
+    """Indices of the largest input, the fastest in memory first; none if its rows have gaps.
+
+    Where each input lacks some, as the inputs of all pairs do, the last axis of the computed values
+    is the fastest.
+    """
+    source = largest(facts)
+    order = by_stride(source, facts.extents, facts)
+    axes = [n for n, extent in facts.extents.items() if extent > 1]
+    if len(order) < len(axes) and not any(t.names >= {*axes} for t in facts.inputs):
+        return axes[::-1]
+    return order if order and source.strides[order[0]] == 1 else []
+
+
+# -- windows ---------------------------------------------------------------------------------------
+
+
+def window_roles(facts: Facts, _: Device) -> Iterator[Roles]:
+    """Roles of windows of few taps: the indices of the output, and the taps."""
+    taps, order = summed(facts), written(facts)
+    if not facts.aggregates or not facts.reduced_indices or not are_known(facts) or not order:
+        return
+    if prod(facts.extents[n] for n in taps) > MAX_TAPS:
+        return
+    source = slid_over(facts, taps)
+    if source and _moves(facts, source, order) and any(meets(source, n, taps) for n in order):
+        taps.sort(key=lambda n: abs(source.strides[n]))
+        yield Roles(order[0], tuple(order[1:]), (), tuple(taps))
+
+
+def slid_over(facts: Facts, taps: Iterable[str]) -> Tensor | None:
+    """The largest tensor that taps slide over."""
+    slid = (t for t in facts.inputs if t.names.issuperset(taps))
+    return max(slid, key=lambda t: t.size, default=None)
+
+
+def _moves(facts: Facts, source: Tensor, order: list[str]) -> bool:
+    """Whether the output's indices, except residue classes, move the tensor that the taps slide
+    over."""
+    others = [n for n in order if n not in source.names]
+    return not others or (
+        not facts.is_product and prod(facts.extents[n] for n in others) <= MOST_CLASSES
+    )
+
+
+def meets(source: Tensor, name: str, taps: Iterable[str]) -> bool:
+    """Whether an index moves along an axis on which there are taps."""
+    return any(name in e.names and not set(taps).isdisjoint(e.names) for e in source.access or ())

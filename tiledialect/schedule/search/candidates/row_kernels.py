@@ -31,7 +31,7 @@ from tiledialect.schedule.search.candidates.levels import (
     unrolls,
     work_of_group,
 )
-from tiledialect.schedule.search.candidates.roles import Roles, along_input, by_stride, largest
+from tiledialect.schedule.search.candidates.roles import Roles, largest
 from tiledialect.schedule.search.candidates.sums import columns_on_cpu
 
 GPU_ROW_ELEMENTS = 96
@@ -71,42 +71,11 @@ CPU_ROW_BUFFER = 1 << 16
 """Number of elements of rows that a work-item of a CPU keeps in memory of its own."""
 
 
-def row_kernels(facts: Facts, device: Device) -> Iterator[Schedule]:
-    """The ways to share out rows."""
-    if not facts.is_rows or not facts.inputs:
-        return
-    order = _order(facts)
-    if not order or (r := along_input(facts, order)) is None:
-        return
-    along_rows = r.along == r.sums[0]
-    yield from _windows(facts, r, device)
-    if device.is_gpu:
-        yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(facts, r, device)
-    elif along_rows:
-        yield from _rows_on_cpu(facts, r, device)
-    else:
-        yield from columns_on_cpu(facts, r, device, most=_most_columns(facts))
-
-
-def _order(facts: Facts) -> list[str]:
-    """Indices of the largest input, the fastest in memory first; none if its rows have gaps.
-
-    Where each input lacks some, as the inputs of all pairs do, the last axis of the computed values
-    is the fastest.
-    """
-    source = largest(facts)
-    order = by_stride(source, facts.extents, facts)
-    axes = [n for n, extent in facts.extents.items() if extent > 1]
-    if len(order) < len(axes) and not any(t.names >= {*axes} for t in facts.inputs):
-        return axes[::-1]
-    return order if order and source.strides[order[0]] == 1 else []
-
-
-def _most_columns(facts: Facts) -> int:
-    """The number of vectors of columns that a CPU takes: few where much is computed of no rows."""
-    if any(t.names >= facts.extents.keys() for t in facts.inputs):
-        return 4
-    return max(1, min(4, int(COMPUTED // max(facts.operations, 1))))
+def columns_of_rows_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    """Columns of vectors: few at a time where much is computed of no rows."""
+    are_read = any(t.names >= facts.extents.keys() for t in facts.inputs)
+    few = max(1, min(4, int(COMPUTED // max(facts.operations, 1))))
+    yield from columns_on_cpu(facts, r, device, most=4 if are_read else few)
 
 
 def stages(facts: Facts, width: int) -> list[Stage]:
@@ -120,7 +89,7 @@ def room(device: Device, items: int) -> int:
     return min(GPU_ROW_ELEMENTS, device.registers_unit // items - OTHER_REGISTERS)
 
 
-def _windows(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+def short_rows(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """Schedules of rows of a few elements, all in registers of a work-item, with several
     neighbours."""
     source, extents = largest(facts), facts.extents
@@ -145,7 +114,8 @@ def _windows(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
                 yield levels.schedule()
 
 
-def _rows_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+def rows_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    """Rows that work-items share and keep, or read in each phase."""
     first, extent = r.along, facts.extents[r.along]
     width = lanes(device, [largest(facts)], extent)
     other = prod(facts.extents[n] for n in r.sums[1:])
@@ -204,7 +174,8 @@ def _kept_in_part(facts: Facts, r: Roles, device: Device, width: int) -> Iterato
             return
 
 
-def _columns_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+def kept_columns_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    """Columns of neighbouring work-items, of which several share the rows."""
     longest = max(r.sums, key=lambda n: facts.extents[n])
     other = prod(facts.extents[n] for n in r.sums if n != longest)
     for parts in (n for n in (1, 4, 8, 16, 32) if n < 2 * facts.extents[longest]):
@@ -217,7 +188,8 @@ def _columns_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule
         yield read.unroll(longest, 4).whole(r.sums).schedule()
 
 
-def _rows_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+def rows_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    """Rows of vectors, several short ones at a time."""
     extent, length = facts.extents[r.along], prod(facts.extents[n] for n in r.sums)
     width = lanes(device, [largest(facts)], extent)
     # Inputs stay in a cache.

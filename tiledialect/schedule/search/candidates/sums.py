@@ -25,13 +25,7 @@ from tiledialect.schedule.search.candidates.levels import (
     unrolls,
     work_of_group,
 )
-from tiledialect.schedule.search.candidates.roles import (
-    Roles,
-    along_input,
-    are_known,
-    by_stride,
-    largest,
-)
+from tiledialect.schedule.search.candidates.roles import Roles, largest
 
 LEAST_ITEMS = 128
 """Fewest work-items that share a row, if it is long enough."""
@@ -41,8 +35,6 @@ time."""
 SHORT = 8
 """Number of elements up to which sums are unrolled for several columns of a GPU's work-item."""
 COLUMNS_OF_ITEM = 4
-READ_TWICE = 2
-"""Most reads of each element of the largest input, on average."""
 ROWS = (1, 2, 4, 8)
 """Numbers of sums along memory that a CPU makes at a time."""
 STEPS = (1, 2, 4)
@@ -58,24 +50,8 @@ TILE = 24
 """Most sums, each a vector, in that case."""
 
 
-def sums(facts: Facts, device: Device) -> Iterator[Schedule]:
-    """Schedules of aggregates whose operands are read once."""
-    if not facts.aggregates or not are_known(facts):
-        return
-    source = largest(facts)
-    order = by_stride(source, facts.extents, facts)
-    if facts.points * source.bytes > READ_TWICE * source.size:
-        return
-    if not order or source.strides[order[0]] != 1 or (r := along_input(facts, order)) is None:
-        return
-    along_rows = r.along == r.sums[0]
-    if device.is_cpu:
-        yield from (_rows_on_cpu if along_rows else _columns_on_cpu)(facts, r, device)
-    else:
-        yield from (_rows_on_gpu if along_rows else _columns_on_gpu)(facts, r, device)
-
-
-def _rows_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+def row_sums_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    """Sums of rows that work-items share."""
     width = lanes(device, [largest(facts)], facts.extents[r.along])
     most = power_above(facts.extents[r.along] // width)
     shares = (1, 4, 8, 32, 128, 256, 512, 1024)
@@ -89,7 +65,8 @@ def _rows_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
         yield Levels(facts).vector(r.along, width).share(r.sums, ITEMS).whole(r.sums).schedule()
 
 
-def _columns_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+def column_sums_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    """Sums of columns of neighbouring work-items, of which several share the rows."""
     first, longest = r.along, max(r.sums, key=lambda n: facts.extents[n])
     widest = lanes(device, [largest(facts)], facts.extents[first])
     is_short = prod(facts.extents[n] for n in r.sums) <= SHORT
@@ -105,7 +82,8 @@ def _columns_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule
         yield levels.whole(r.sums).schedule()
 
 
-def _rows_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+def row_sums_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    """Sums of rows of any length, several short ones at a time."""
     extent, length = facts.extents[r.along], facts.points
     width = lanes(device, [largest(facts)], extent)
     for n in facts.output_indices:
@@ -120,7 +98,8 @@ def _rows_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
                 yield levels.schedule()
 
 
-def _columns_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+def column_sums_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
+    """Sums of columns in panels, some of whose rows are added at a time."""
     first, sums = r.along, r.sums
     yield from columns_on_cpu(facts, r, device, most=16)
     width = lanes(device, [largest(facts)], facts.extents[first])
@@ -167,30 +146,19 @@ def _columns_together(extent: int, width: int, most: int, device: Device) -> Ite
 # -- sums of several rows at a time ----------------------------------------------------------------
 
 
-def sums_along_memory(facts: Facts, device: Device) -> Iterator[Schedule]:
+def sums_along_memory(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """Schedules in which lanes of a CPU's vectors add neighbours, and are added up at the end.
 
     These are for matrix times vector or few columns, sums of rows, and similar kernels: the largest
     operand is read once, some rows at a time.
     """
-    if not device.is_cpu or not facts.aggregates or not facts.points or not are_known(facts):
-        return
-    extents, source = facts.extents, largest(facts)
+    source = largest(facts)
     width = device.lanes(source.type, source.bytes)
-    along = [
-        n for n in facts.reduced_indices if source.strides.get(n) == 1 and extents[n] >= width > 1
-    ]
-    if not along:
-        return
-    outputs = [n for n in facts.output_indices if extents[n] > 1]
-    others = [n for n in facts.reduced_indices if n != along[0]]
-    # The last loop over a summed index is the innermost.
-    r = Roles(along[0], tuple(reversed(outputs)), (along[0], *reversed(others)))
     for tile, steps, groups in product(_row_tiles(facts, r, source), STEPS, GROUPS_OF_ROWS):
         copies = steps * prod(tile.values())
         if copies == 1 or copies * facts.operations <= MOST_OPERATIONS:
             levels = Levels(facts).vector(r.along, width)
-            for name, count in reversed(tile.items()):
+            for name, count in reversed([*tile.items()]):
                 levels.unroll(name, count)
             levels.add(r.along, steps, Role.UNROLL).whole(r.sums)
             _share_rows(levels, r, groups * device.compute_units)

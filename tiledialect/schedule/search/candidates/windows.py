@@ -14,6 +14,7 @@ from math import prod
 from tiledialect.schedule.cost.device import Device, Kind
 from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
 from tiledialect.schedule.loops import PARALLEL, Role, Schedule, Stage
+from tiledialect.schedule.search.candidates.contraction_roles import SHORTEST
 from tiledialect.schedule.search.candidates.levels import (
     ITEMS,
     Levels,
@@ -22,47 +23,19 @@ from tiledialect.schedule.search.candidates.levels import (
     vectors_of_line,
     work_of_group,
 )
-from tiledialect.schedule.search.candidates.roles import are_known, summed, written
+from tiledialect.schedule.search.candidates.roles import Roles, meets, slid_over
 
-MAX_TAPS = 128
-"""Windows of more taps are contractions."""
-SHORTEST = 8
-"""Shorter vectors are not worth writing out windows for on CPUs."""
 LANES_AT_EDGES = 256
 """Most unrolled lanes of taps that cross an edge, one by one."""
-MOST_CLASSES = 16
-"""Most residue classes of the output of windows."""
 MOST_UNROLLED = {Kind.CPU: 64, Kind.GPU: 72}
 """Most unrolled taps of neighbouring windows; on GPUs 8 windows of 3 x 3."""
 
 
-def windows(facts: Facts, device: Device) -> Iterator[Schedule]:
+def windows(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """The ways to go through the windows."""
-    taps, order = summed(facts), written(facts)
-    if not facts.aggregates or not facts.reduced_indices or not are_known(facts) or not order:
-        return
-    slid = [t for t in facts.inputs if set(taps) <= t.names]
-    if prod(facts.extents[n] for n in taps) > MAX_TAPS or not slid:
-        return
-    source = max(slid, key=lambda t: t.size)
-    if _moves(facts, source, order) and any(_meets(source, n, taps) for n in order):
-        taps.sort(key=lambda n: abs(source.strides[n]))
-        yield from _schedules(facts, device, source, order, taps)
-
-
-def _moves(facts: Facts, source: Tensor, order: list[str]) -> bool:
-    """Whether the output's indices, except residue classes, move the tensor that the taps slide
-    over."""
-    others = [n for n in order if n not in source.names]
-    return not others or (
-        not facts.is_product and prod(facts.extents[n] for n in others) <= MOST_CLASSES
-    )
-
-
-def _schedules(
-    facts: Facts, device: Device, source: Tensor, order: list[str], taps: list[str]
-) -> Iterator[Schedule]:
-    first, is_slid = order[0], _meets(source, order[0], taps)
+    first, taps, source = r.along, r.taps, slid_over(facts, r.taps)
+    assert source is not None
+    is_slid = meets(source, first, taps)
     is_row = source.strides.get(first) == 1 and (device.is_cpu or not is_slid)
     width = lanes(device, [source], facts.extents[first]) if is_row else 1
     if device.is_cpu and width < SHORTEST:
@@ -74,14 +47,14 @@ def _schedules(
     in_lines = device.is_cpu and not is_slid
     columns = vectors_of_line(source, width, facts.extents[first]) if in_lines else 1
     # Windows that overlap along a slower index than the fastest one share elements.
-    slid = next((n for n in order[1:] if _meets(source, n, taps)), None)
+    slid = next((n for n in r.rows if meets(source, n, taps)), None)
     for count, inside in _tiles(facts, slid, taps, most // columns):
         levels = Levels(facts).vector(first, width).unroll(first, columns).unroll(slid, count)
         levels.whole(taps[:inside], Role.UNROLL).whole(taps[inside:])
         if device.is_gpu:
-            levels.share(order, ITEMS // 2)
+            levels.share(r.outputs, ITEMS // 2)
         else:
-            levels.work(order, work_of_group(facts, device, levels.points))
+            levels.work(r.outputs, work_of_group(facts, device, levels.points))
         yield levels.schedule()
         if tests_lanes and first in padded_indices(facts, source):
             alike = [t for t in facts.inputs if t.access == source.access]
@@ -89,7 +62,7 @@ def _schedules(
 
 
 def _tiles(
-    facts: Facts, slid: str | None, taps: list[str], unrolled: int
+    facts: Facts, slid: str | None, taps: Sequence[str], unrolled: int
 ) -> Iterator[tuple[int, int]]:
     """Numbers of unrolled neighbouring windows and of unrolled loops over taps."""
     most = facts.extents[slid] if slid is not None else 1
@@ -98,12 +71,14 @@ def _tiles(
         yield count, sum(copies <= unrolled for copies in reached)
 
 
-def _staged(schedule: Schedule, sources: Sequence[Tensor], taps: list[str], width: int) -> Schedule:
+def _staged(
+    schedule: Schedule, sources: Sequence[Tensor], taps: Sequence[str], width: int
+) -> Schedule:
     """Schedule with staged tensors, with zeros, for example, around them: no lane is tested
     then."""
     source = sources[0]
     outside = takewhile(
-        lambda level: level.role in PARALLEL or not _meets(source, level.index, taps),
+        lambda level: level.role in PARALLEL or not meets(source, level.index, taps),
         schedule.levels,
     )
     places = [
@@ -113,8 +88,3 @@ def _staged(schedule: Schedule, sources: Sequence[Tensor], taps: list[str], widt
     numbers = dict.fromkeys(t.number for t in sources)
     stages = tuple(Stage(number, local=True, at=at, vector=width) for number in numbers)
     return replace(schedule, stages=stages)
-
-
-def _meets(source: Tensor, name: str, taps: list[str]) -> bool:
-    """Whether an index moves along an axis on which there are taps."""
-    return any(name in e.names and set(e.names) & set(taps) for e in source.access or ())
