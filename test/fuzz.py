@@ -1,5 +1,5 @@
-"""Feeds random and mutated Tile programs to the compiler, and random index spaces and expressions
-to the index algebra, until stopped (`make fuzz`).
+"""Feeds random and mutated Tile programs to the compiler, and random values to the properties of the
+tests, until stopped (`make fuzz`).
 
 `python test/fuzz.py --seconds 60 --seed 7` stops after a minute. What it makes up is the same every
 time; how far it comes is not. Whole programs, schedules and orders of passes are checked in another
@@ -23,9 +23,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 HERE = Path(__file__).parent
-sys.path[:0] = [
-    str(HERE / room) for room in ("", "support", "language", "lift", "lowering", "index")
-]
+FOLDERS = """
+    . support language lift lowering lowering/tile_to_nest lowering/lift_to_nest index interpreters
+    schedule schedule/search passes/specialize passes/lift passes/gradient passes/split
+"""
+sys.path[:0] = [str(HERE / folder) for folder in FOLDERS.split()]
 
 import conftest  # noqa: E402, F401  (before the first device is looked for)
 import given_schedules  # noqa: E402
@@ -34,9 +36,15 @@ import pass_orders  # noqa: E402
 import piece_programs  # noqa: E402
 import random_programs  # noqa: E402
 import test_changes  # noqa: E402
+import test_contraction  # noqa: E402
+import test_cpu_candidates  # noqa: E402
+import test_float_widths  # noqa: E402
+import test_index_maps  # noqa: E402
+import test_index_width  # noqa: E402
 import test_integers  # noqa: E402
 import test_lattice  # noqa: E402
 import test_layout  # noqa: E402
+import test_output_box  # noqa: E402
 import test_piece_programs  # noqa: E402
 import test_prefix  # noqa: E402
 import test_random_programs  # noqa: E402
@@ -44,6 +52,11 @@ import test_schedules  # noqa: E402
 import test_sets  # noqa: E402
 import test_simplify  # noqa: E402
 import test_size  # noqa: E402
+import test_size_transfer  # noqa: E402
+import test_tile_gradient  # noqa: E402
+import test_tile_split_reduction  # noqa: E402
+import test_tile_split_rows  # noqa: E402
+import test_tile_to_lift  # noqa: E402
 import test_whole_programs  # noqa: E402
 import whole_programs  # noqa: E402
 from described import Entries, entries  # noqa: E402
@@ -98,28 +111,26 @@ def pieces_agree(made: tuple[piece_programs.Program, int]) -> None:
     test_piece_programs.agrees(program, order, td.devices()[0])
 
 
-INDEX_TESTS = (
-    test_changes,
-    test_integers,
-    test_lattice,
-    test_prefix,
-    test_sets,
-    test_simplify,
-    test_size,
+PROPERTY_TESTS = (
+    *(test_changes, test_integers, test_lattice, test_prefix, test_sets, test_simplify, test_size),
+    *(test_contraction, test_cpu_candidates, test_float_widths, test_index_maps, test_index_width),
+    *(test_output_box, test_size_transfer, test_tile_gradient, test_tile_to_lift),
 )
-PROPERTIES = [t for module in INDEX_TESTS for t in vars(module).values() if is_hypothesis_test(t)]
-"""Tests of the index algebra with random examples, which are few in `make test`."""
+PROPERTIES = [
+    t for module in PROPERTY_TESTS for t in vars(module).values() if is_hypothesis_test(t)
+]
+"""Tests with random examples, which are few in `make test`."""
 
 
 @st.composite
 def properties(draw: st.DrawFn) -> tuple[Callable[..., None], dict[str, Any]]:
-    """A property of the index algebra, and the values for which it must hold."""
+    """A property, and the values for which it must hold."""
     test = draw(st.sampled_from(PROPERTIES)).hypothesis
     return test.inner_test, {name: draw(made) for name, made in test._given_kwargs.items()}
 
 
 def property_holds(made: tuple[Callable[..., None], dict[str, Any]]) -> None:
-    """A property of the index algebra holds for some values."""
+    """A property holds for some values."""
     test, values = made
     test(**values)
 
@@ -140,6 +151,8 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (pass_orders.orders(), pass_orders.ends_well),
     (test_layout.programs(), test_layout.devices_agree),
     (mlir_mutations.damaged(), mlir_mutations.survives),
+    (test_tile_split_reduction.splits(), test_tile_split_reduction.splits_agree),
+    (test_tile_split_rows.ROWS_IN_PARTS, test_tile_split_rows.rows_agree),
     (properties(), property_holds),
 )
 """What is made up, and what must hold for it."""

@@ -8,6 +8,8 @@ from typing import Any
 
 from xdsl.universe import Universe
 
+from tiledialect import caches
+
 PASSES: Mapping[str, str] = {
     "passes.specialize": "tile-specialize tile-widen tile-narrow-operands",
     "passes.gradient": "tile-gradient",
@@ -78,6 +80,7 @@ TILE_UNIVERSE = Universe(
 )
 
 
+@caches.PACKAGE
 def full_universe() -> Universe:
     """Universe of all that xDSL finds, with tiledialect's own where the package is not
     installed."""

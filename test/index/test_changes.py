@@ -117,7 +117,7 @@ def check_reduced(space: IndexSpace) -> None:
 
 
 @given(index_spaces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_reduce_then_defract(space):
     points = every_point(space)
     reduced = reduce(space)
@@ -131,7 +131,7 @@ def test_reduce_then_defract(space):
 
 
 @given(index_spaces())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_defract_alone(space):
     change = defract(space)
     check_same_points(space, change, every_point(space))
@@ -139,7 +139,7 @@ def test_defract_alone(space):
 
 
 @given(index_spaces())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_both_again_change_no_points(space):
     once = defract(reduce(space).space).space
     again = defract(reduce(once).space)
@@ -169,7 +169,7 @@ def triangular_spaces(draw: st.DrawFn) -> IndexSpace:
 
 
 @given(triangular_spaces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_chains_of_congruences(space):
     change = defract(space)
     check_same_points(space, change, listed(space))
@@ -206,7 +206,7 @@ parallel_constraints = st.lists(
 
 
 @given(parallel_constraints)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_merge_parallel(constraints):
     merged = merge_parallel(constraints)
     for values in product(range(-7, 8), repeat=2):
@@ -234,7 +234,7 @@ def test_merge_parallel(constraints):
 
 
 @given(index_spaces())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_without_redundant(space):
     points = every_point(space)
     less = without_redundant(space)
@@ -335,7 +335,7 @@ def test_taps_that_a_dilation_parts_stay():
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(8, 20), st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_error_boundary(count, size, step, offset):
     space = frames(count, size, step, offset)
     reduced = reduce(space)

@@ -14,8 +14,8 @@ from tiledialect.index.simplify import (
     simplify_condition,
 )
 
-MANY = settings(max_examples=120, deadline=None)
-SOME = settings(max_examples=80, deadline=None)
+MANY = settings(max_examples=48, deadline=None)
+SOME = settings(max_examples=32, deadline=None)
 
 
 @given(expressions(), worlds)

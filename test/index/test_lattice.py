@@ -43,7 +43,7 @@ def is_hermite(matrix):
 
 
 @given(matrices(st.integers(0, 5), 3))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_hermite(rows):
     form = hermite(rows)
     assert is_hermite(form)
@@ -58,7 +58,7 @@ def test_hermite(rows):
 
 
 @given(matrices(st.just(3), 3))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_inverse_and_dual(rows):
     assume(rank(rows) == 3)
     identity = [[Fraction(i == j) for j in range(3)] for i in range(3)]
@@ -72,7 +72,7 @@ def test_inverse_and_dual(rows):
 
 
 @given(matrices(st.integers(1, 3), 2), st.tuples(numbers, numbers))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_membership(rows, vector):
     sums = {
         tuple(

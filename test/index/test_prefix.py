@@ -78,14 +78,14 @@ def cumulative_spaces(draw: st.DrawFn) -> IndexSpace:
 
 
 @given(cumulative_spaces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_running_totals(space: IndexSpace):
     found = scanned(space)
     assert found is None or found == landings(space)
 
 
 @given(index_spaces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_of_any_space(space: IndexSpace):
     found = scanned(space)
     assert found is None or found == landings(space)

@@ -44,7 +44,7 @@ def product_of(box: dict[str, Range]) -> list[dict[str, int]]:
 
 
 @given(index_spaces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_ranges_and_points(space):
     points = every_point(space)
     assert sets.is_empty(space) == (not points)
@@ -58,7 +58,7 @@ def test_ranges_and_points(space):
 
 
 @given(index_spaces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_guards(space):
     points = every_point(space)
     for box in (sets.ranges(space), dict.fromkeys(space.variables, Range(-2, 3))):
@@ -82,7 +82,7 @@ BIG = st.sampled_from([0, 1, -1, 2, 3, 6, -6, 2**31, -(2**40), 2**62, 2**63 - 1,
     BIG.map(lambda n: abs(n) + 1),
     st.lists(st.tuples(st.integers(-4, 3), st.integers(1, 5)), min_size=3, max_size=3),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=48, deadline=None)
 def test_guards_in_smaller_numbers(kind, numbers, bound, box):
     expr = IndexExpr.linear(dict(zip("ijk", numbers, strict=False)), numbers[3])
     guard = Guard(kind, expr, 0 if kind is GuardKind.LOWER else bound, 0)
@@ -100,7 +100,7 @@ def test_guards_in_smaller_numbers(kind, numbers, bound, box):
 
 
 @given(index_spaces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_collisions(space):
     points = every_point(space)
     outputs = [output_of(space, p) for p in points]
@@ -113,7 +113,7 @@ def test_collisions(space):
 
 
 @given(index_spaces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_coverage(space):
     points = every_point(space)
     elements = set(product(*map(range, space.output_shape)))

@@ -1,6 +1,6 @@
 """Random programs with random legal schedules: the nest after each pass, and every device.
 
-`pytest test/test_schedules.py --examples 3000` tries fifteen times as many as by default.
+`pytest test/test_schedules.py --examples 3000` tries fifty times as many as by default.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from tiledialect.schedule.output_box import (
     widened,
 )
 
-REPEATED = settings(max_examples=200, deadline=None)
+REPEATED = settings(max_examples=60, deadline=None)
 
 
 def places(ranges: Ranges, names: tuple[str, ...]) -> list[dict[str, int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
-import json
+import io
 import os
 import shutil
 import signal
@@ -18,7 +18,9 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
+from ast import literal_eval
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 COMMANDS = {
@@ -30,16 +32,28 @@ COMMANDS = {
 }
 """Names of commands, and the modules that have their `main`."""
 
+ROOT = Path(__file__).parents[2]
+WARM_UP = (
+    ("examples/stencil.mlir", "-p", "tile-compile"),
+    (
+        *("test/tools/Inputs/pool.tile", "-t", "opencl"),
+        *("-p", 'tile-specialize{arguments="8xf32"},tile-compile'),
+    ),
+)
+"""Arguments of `tile-opt` before the first fork: Python's answers about classes, which it keeps, are
+most of the time of a command."""
+
 STANDARD_FILES = (0, 1, 2)
 
 CLIENT = """#!{python} -IS
-import json, os, socket, sys
-server = socket.socket(socket.AF_UNIX)
+import _socket, os, sys
+server = _socket.socket(_socket.AF_UNIX)
 server.connect({address!r})
 command = {{"argv": ["{name}", *sys.argv[1:]], "cwd": os.getcwd(), "environ": dict(os.environ)}}
-socket.send_fds(server, [b"files"], [0, 1, 2])
-server.sendall(json.dumps(command).encode())
-server.shutdown(socket.SHUT_WR)
+files = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
+server.sendmsg([b"files"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)])
+server.sendall(ascii(command).encode())
+server.shutdown(_socket.SHUT_WR)
 status = server.recv(1)
 sys.exit(status[0] if status else "the command ended without a status")
 """
@@ -71,7 +85,7 @@ def _run(connection: socket.socket) -> int:
     """Become the command that a client asks for."""
     _, files, _, _ = socket.recv_fds(connection, len(b"files"), len(STANDARD_FILES))
     with connection.makefile("rb") as request:
-        command = json.load(request)
+        command = literal_eval(request.read().decode())
     for file, number in zip(files, STANDARD_FILES, strict=True):
         os.dup2(file, number)
         os.close(file)
@@ -92,6 +106,13 @@ def _run(connection: socket.socket) -> int:
         return 1
 
 
+def _warm_up(arguments: Sequence[str]) -> None:
+    file, *options = arguments
+    sys.argv = ["tile-opt", str(ROOT / file), *options]
+    with redirect_stdout(io.StringIO()), suppress(SystemExit):
+        importlib.import_module(COMMANDS["tile-opt"]).main()
+
+
 def _serve(address: str) -> None:
     """Import all commands, and fork for each client."""
     for module in COMMANDS.values():
@@ -99,6 +120,8 @@ def _serve(address: str) -> None:
     universe = importlib.import_module("tiledialect.universe").full_universe()
     for make in (*universe.all_dialects.values(), *universe.all_passes.values()):
         make()
+    for arguments in WARM_UP:
+        _warm_up(arguments)
     server = socket.socket(socket.AF_UNIX)
     server.bind(address)
     server.listen(64)
