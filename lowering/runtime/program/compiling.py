@@ -34,7 +34,7 @@ from tiledialect.lowering.nest.nest_barriers import DivergenceError
 from tiledialect.lowering.pipeline import local_size_of, pipeline
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import target_system_spec
-from tiledialect.lowering.runtime.program.early_builds import Printed
+from tiledialect.lowering.runtime.program.early_builds import Builder
 from tiledialect.lowering.runtime.program.kernel_reuse import plan_of_nests
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import make_plan
@@ -54,18 +54,18 @@ if TYPE_CHECKING:
 
 @compilation()
 def compiled(
-    program: Program, types: Types, device: Device, printed: Printed | None = None
+    program: Program, types: Types, device: Device, builder: Builder | None = None
 ) -> Plan:
     """The plan for inputs of these types on a device.
 
-    Kernels that are printed before others are lowered are given to ``printed``.
+    Kernels that are printed before others are lowered are given to ``builder``.
     """
     if program.is_lowered or leaves_sizes_open(program):
         module = lowered(program, types, device)
         plan = make_plan(module, program.result_name)
     else:
         module = lowered(program, types, device, LiftToNestPass.name)
-        plan = plan_of_nests(module, program.result_name, printed=printed)
+        plan = plan_of_nests(module, program.result_name, builder=builder)
     return replace(plan, warnings=warnings_of(module))
 
 

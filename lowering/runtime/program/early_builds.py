@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from enum import Enum
 from queue import SimpleQueue
 from threading import Thread
 
@@ -15,39 +16,46 @@ from tiledialect.lowering.opencl.target import Program
 ENOUGH = 40_000
 """Characters of kernels that are built together: each build costs as much as some 5,000 more."""
 
-Printed = Callable[[Program], None]
-"""Function that takes a printed kernel."""
+
+class End(Enum):
+    """The end of the printed kernels."""
+
+    WHOLE = 1
+    """All are printed: the rest of them is built."""
+    GIVEN_UP = 2
+    """The program is refused: the rest of them is not."""
+
+
+Builder = Callable[[Program | End], None]
+"""Function that takes a printed kernel, or the end of them."""
 
 
 @contextmanager
-def early_builds(build: Callable[[str], object]) -> Generator[Printed]:
+def early_builds(build: Callable[[str], object]) -> Generator[Builder]:
     """Build the kernels that are given, some at a time, in a thread that ends with the context.
 
     A refused kernel is left to the caller, who builds it again and reports why.
     """
-    waiting: SimpleQueue[Program | None] = SimpleQueue()
+    waiting: SimpleQueue[Program | End] = SimpleQueue()
 
     def work() -> None:
-        together = Program()
-        while (program := waiting.get()) is not None:
-            together.take(program)
-            if len(together.text) >= ENOUGH:
-                _try(build, together)
+        together, end = Program(), None
+        while end is None:
+            match waiting.get():
+                case Program() as program:
+                    together.take(program)
+                case end:
+                    pass
+            is_enough = end is End.WHOLE or len(together.text) >= ENOUGH
+            if together.functions and is_enough:
+                with suppress(TileError, cl.Error):
+                    build(together.text)
                 together = Program()
-        if together.functions and is_whole:
-            _try(build, together)
 
-    is_whole = False
     thread = Thread(target=work, name="early builds")
     thread.start()
     try:
         yield waiting.put
-        is_whole = True
     finally:
-        waiting.put(None)
+        waiting.put(End.GIVEN_UP)
         thread.join()
-
-
-def _try(build: Callable[[str], object], program: Program) -> None:
-    with suppress(TileError, cl.Error):
-        build(program.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -18,6 +18,7 @@ from tiledialect.lowering.nest.utils.batch_generalization import generalize_batc
 from tiledialect.lowering.opencl.function import ArgumentAccess
 from tiledialect.lowering.opencl.target import Program
 from tiledialect.lowering.pipeline import join_nests, lower_joined_nests
+from tiledialect.lowering.runtime.program.early_builds import Builder, End
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import accesses_of, plan_of
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
@@ -79,12 +80,12 @@ def plan_of_nests(
     module: ModuleOp,
     name: str,
     kept: PrintedKernels = PRINTED,
-    printed: Callable[[Program], None] | None = None,
+    builder: Builder | None = None,
 ) -> Plan:
     """The plan of a function of scheduled kernels and nests, as lowering all of it would give it.
 
     Each kernel is lowered by itself, unless it is among those that are kept, and given to
-    ``printed`` before the next.
+    ``builder`` before the next.
     """
     context = Context()
     TileToNestPass().apply(context, module)
@@ -97,6 +98,8 @@ def plan_of_nests(
         own = kept.printed(kernel, module)
         accesses[kernel] = own.accesses
         program.take(own.program)
-        if printed is not None:
-            printed(own.program)
+        if builder is not None:
+            builder(own.program)
+    if builder is not None:
+        builder(End.WHOLE)
     return plan_of(module, name, program, accesses.__getitem__)

@@ -28,7 +28,7 @@ from tiledialect.lowering.runtime.program.build import (
     load_program,
 )
 from tiledialect.lowering.runtime.program.cache import Binary
-from tiledialect.lowering.runtime.program.early_builds import Printed, early_builds
+from tiledialect.lowering.runtime.program.early_builds import Builder, early_builds
 from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_checks import same_types
@@ -80,10 +80,10 @@ class Specialization:
         self.binaries: tuple[Binary, ...]
         if stored is None:
             text = f"compiling {self.name} for {', '.join(map(type_text, types))}"
-            with progress(text), self._early_builds(state) as printed, no_collection():
+            with progress(text), self._early_builds(state) as builder, no_collection():
                 from tiledialect.lowering.runtime.program.compiling import compiled
 
-                self.plan, self.binaries = compiled(program, types, device, printed), ()
+                self.plan, self.binaries = compiled(program, types, device, builder), ()
         else:
             self.plan, self.binaries = stored
         self.is_kept = stored is not None
@@ -118,7 +118,7 @@ class Specialization:
                 raise UnsoundError(f"{own} {found.reason}{by}")
         self.is_sound = True
 
-    def _early_builds(self, state: QueueState | None) -> AbstractContextManager[Printed | None]:
+    def _early_builds(self, state: QueueState | None) -> AbstractContextManager[Builder | None]:
         """Builds of kernels for a queue while others are lowered, unless these must be tried."""
         if state is None or self.program.is_lowered or given_schedules(self.program):
             return nullcontext()

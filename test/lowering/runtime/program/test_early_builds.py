@@ -12,7 +12,7 @@ from tiledialect.errors import TileError
 from tiledialect.lowering.opencl.target import Program
 from tiledialect.lowering.runtime.program import early_builds as early
 from tiledialect.lowering.runtime.program import specialization
-from tiledialect.lowering.runtime.program.early_builds import early_builds
+from tiledialect.lowering.runtime.program.early_builds import End, early_builds
 
 TWO = """function (X[N, K], W[K, M]) -> (C, S) {
   C[i, j: N, M] = +(X[i, k] * W[k, j]); S[j: M] = >(C[i, j]); }"""
@@ -30,6 +30,7 @@ def test_kernels_are_built_in_their_order_and_all_before_the_end(
     with early_builds(built.append) as give:
         for name in ("one", "two", "three"):
             give(printed(name))
+        give(End.WHOLE)
     assert built == ["one;\n\ntwo;\n", "three;\n"]
 
 
