@@ -53,7 +53,7 @@ WORKLOADS = {
         "matmul",
         "function (A[M, L], B[L, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }",
         ((960, 960), (960, 960)),
-        {"m": 96, "n": 192, "M": 960, "N": 960, "K": 960},
+        {"m": 96, "n": 96, "k": 16, "M": 960, "N": 960, "K": 960},
         "product_960",
     ),
     "stencil_2d": Workload("nine_points", NINE, ((2048, 2048),), {"v": 32}),

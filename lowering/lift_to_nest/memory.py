@@ -44,6 +44,7 @@ from tiledialect.lowering.lift_to_nest.views import (
     Choice,
     Computed,
     Get,
+    Held,
     Index,
     Layout,
     Memory,
@@ -375,9 +376,13 @@ class LiftMemory(NestBuilder):
                 for k, part in enumerate(t.types):
                     self.copy(Get(view, k), [Get(p, k) for p in places], part, path, role)
             case TensorType() if t.get_num_dims():
-                with self.span(role, expression(leading(t)), "i") as i:
-                    inner = [ViewAccess(p, i) for p in places]
-                    self.copy(ViewAccess(view, i), inner, element_of(t), path, role)
+                held = next((v for v in (view, *places) if isinstance(v, Held)), None)
+                size = expression(leading(t))
+                axis = None if held is None else held.axes[0][0]
+                loop = self.shared((axis,), size, axis[-1]) if axis else self.span(role, size, "i")
+                with loop as i:
+                    inner = [_element(p, i) for p in places]
+                    self.copy(_element(view, i), inner, element_of(t), path, role)
             case VectorType():
                 with self.span(VECTOR, Expr.const(t.get_shape()[0]), "lane") as lane:
                     inner = [ViewAccess(p, lane) for p in places]
@@ -400,6 +405,10 @@ class LiftMemory(NestBuilder):
     def known(self, condition: Condition) -> bool:
         """Whether a condition is known to hold."""
         return prove(condition, self.env) is True
+
+
+def _element(view: View, index: Expr) -> View:
+    return view.element(index) if isinstance(view, Held) else ViewAccess(view, index)
 
 
 def _buffers(view: View) -> Iterator[SSAValue]:

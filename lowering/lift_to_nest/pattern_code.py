@@ -22,14 +22,15 @@ from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.attributes import Order, expression
 from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
 from tiledialect.dialects.lift.binding import bind
-from tiledialect.dialects.lift.sharing import SHARED, maps_own
-from tiledialect.dialects.lift.types import as_array, element_of, leading
+from tiledialect.dialects.lift.sharing import SHARED, holders, maps_own
+from tiledialect.dialects.lift.types import array, as_array, element_of, leading, sizes_of
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp, SelectOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, floordiv, maximum, minimum
 from tiledialect.index.ranges import Env
+from tiledialect.index.size import Size
 from tiledialect.lowering.lift_to_nest import views
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid
 from tiledialect.lowering.lift_to_nest.layout import INDEX_ARITHMETIC, LAYOUTS, Scope, scattered
@@ -44,8 +45,9 @@ from tiledialect.lowering.lift_to_nest.results import (
     writes_vectors,
 )
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
-from tiledialect.lowering.lift_to_nest.views import Computed, Index, View, ViewAccess, made_by
+from tiledialect.lowering.lift_to_nest.views import Computed, Held, Index, View, ViewAccess, made_by
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
+from tiledialect.rounding import ceil_div
 
 MAX_UNROLLED_ITERATIONS = 8
 """Maximum number of iterations of one type that are unrolled; more are a loop."""
@@ -129,6 +131,8 @@ class LiftCode(LiftMemory):
     def keep(self, op: Any, t: Attribute, hint: str) -> View:
         """Allocate memory for the result of an op."""
         space = space_of(op)
+        if space == PRIVATE and (shared_by := holders(op)):
+            return self._held(shared_by, t, hint)
         if space != GLOBAL:
             return self.allocate(t, space, hint)
         alone = maps_own(op)
@@ -136,6 +140,19 @@ class LiftCode(LiftMemory):
         out = self.axes_of(op) if alone else ()
         axes = [a for a in self.free if a not in out and not (shared and a[:5] != "group")]
         return self.allocate_global(t, hint, axes, shared)
+
+    def _held(self, shared_by: Sequence[Any], t: Attribute, hint: str) -> View:
+        """Allocate private memory of each work-item for its elements of an array."""
+        assert isinstance(t, TensorType)
+        axes = tuple((axis, self.counts[axis]) for op in shared_by for axis in self.axes_of(op))
+        sizes = sizes_of(t)
+        own: list[Size] = []
+        for size, (_, count) in zip(sizes, axes, strict=False):
+            if size.value is None or count.value is None:
+                raise OpenSizeError(f"work-items hold an array of {size}, which must be a number")
+            own.append(Size.of(ceil_div(size.value, count.value)))
+        kept = array((*own, *sizes[len(own) :]), t.element_type)
+        return Held(self.allocate(kept, PRIVATE, hint), axes)
 
     def body(
         self, op: FunctionOp, scope: Scope, arguments: Sequence[View], places: Sequence[View] = ()

@@ -34,7 +34,8 @@ def unroll_copies(kernel: gpu.FuncOp) -> None:
     They take the lanes of the loops that compute with it. So all its accesses are at unrolled
     places, and it is values, not an array.
     """
-    for buffer in ops_of(kernel, BufferOp):
+    # Copies of one inside of a loop are accesses of another.
+    for buffer in reversed(ops_of(kernel, BufferOp)):
         if (tile := _tile_of(buffer)) is not None:
             tile.unroll()
 

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiledialect.dialects.lift import maps, memory, values
 from tiledialect.dialects.lift.base import LiftOp
-from tiledialect.dialects.lift.sharing import BY_GROUPS, SHARED, maps_own
+from tiledialect.dialects.lift.sharing import BY_GROUPS, SHARED, holders, maps_own
 from tiledialect.errors import TileError
 from tiledialect.lowering.lift_to_nest.output_views import OutputViews
 from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL, PRIVATE
@@ -54,7 +54,8 @@ def require_visible(op: LiftOp) -> None:
                 f"other work-groups read the result of {inner.pattern()} in the same kernel, "
                 "and cannot wait for it",
             )
-        if isinstance(inner, SHARED) and space_of(op) == PRIVATE and not alone:
+        private = space_of(op) == PRIVATE and not alone
+        if isinstance(inner, SHARED) and private and not holders(op):
             raise TileError.at(
                 inner,
                 f"other work-items read the result of {inner.pattern()}, "

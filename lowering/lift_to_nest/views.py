@@ -130,6 +130,33 @@ class ViewAccess(Layout):
 
 
 @dataclass(frozen=True)
+class Held(Layout):
+    """Array of which every work-item has its own elements, in turns along the outermost axes."""
+
+    input: View
+    """Elements of a work-item."""
+    axes: tuple[tuple[str, Expr], ...]
+    """Axis of the work-items, and their number, for each of the outermost axes."""
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        own = tuple(
+            floordiv(index, count) if isinstance(index, Expr) else index
+            for index, (_, count) in zip(path, self.axes, strict=False)
+        )
+        return self.input, (*own, *path[len(own) :])
+
+    def element(self, index: Expr) -> View:
+        """An element of the outermost axis."""
+        (_, count), *rest = self.axes
+        own = ViewAccess(self.input, floordiv(index, count))
+        return Held(own, tuple(rest)) if rest else own
+
+    def __str__(self) -> str:
+        return f"held by {', '.join(axis for axis, _ in self.axes)}"
+
+
+@dataclass(frozen=True)
 class Get(Layout):
     """Component of a tuple."""
 

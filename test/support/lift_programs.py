@@ -273,6 +273,14 @@ EXAMPLES: dict[str, Example] = {
     "add_identity_in_reduce": on(lift.array("N", 4), lift.array(4))(
         lambda m, x, y: x >> lift.reduce_seq(lambda s, a: lift.zip(s, a) >> lift.map(m.g()), y)
     ),
+    "add_transposed_identity_in_reduce": on(T, V, k=0)(
+        lambda m, x, y: (
+            lift.zip(x, y)
+            >> lift.reduce_seq(
+                lambda s, t: s + t[1] * (t[0] >> lift.map(m.reduce()) >> m.reduce()), 0.0
+            )
+        )
+    ),
     "add_transposes": on(M)(lambda m, x: x >> lift.map2(m.f())),
     "add_split_join": on(V, n=2)(lambda m, x: x >> lift.map(m.f())),
     "add_join_split": on(M)(lambda m, x: x >> lift.map2(m.f())),

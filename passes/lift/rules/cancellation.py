@@ -257,6 +257,24 @@ def add_identity_in_reduce(x: Value, r: Like, f: Function, e: Value) -> Value:
     return x >> r(lambda s, a: f(s, a >> lift.map(lift.id)), e)
 
 
+@rule(p.zip >> p.any_reduce("r", "f", "e"))
+def add_transposed_identity_in_reduce(
+    xs: Sequence[Value], r: Like, f: Function, e: Value, *, k: int
+) -> Value:
+    """`zip(x, y) >> reduce(f, e)`, where the elements of array `k`, matrices, are copied.
+
+    For `k = 1` it is `zip(x, y) >> reduce((s, (a, b)) ⇒ f(s, (a, b >> transpose >> map(map(id)) >>
+    transpose)), e)`: the copies have their columns for rows.
+    """
+    require(k < len(xs), f"the zip has {len(xs)} arrays")
+    copied = lift.transpose >> lift.map2(lift.id) >> lift.transpose
+
+    def step(s: Value, t: Value) -> Value:
+        return f(s, lift.tuple(*(c >> copied if j == k else c for j, c in enumerate(t))))
+
+    return lift.zip(*xs) >> r(step, e)
+
+
 @rule(p.anything)
 def add_transposes(x: Value) -> Value:
     """`x = x >> transpose >> transpose`, for an array of arrays."""

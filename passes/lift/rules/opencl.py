@@ -15,7 +15,7 @@ from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.layout import AsScalarOp, AsVectorOp
 from tiledialect.dialects.lift.memory import MEMORY_OPS
-from tiledialect.dialects.lift.sharing import SHARED, maps_own
+from tiledialect.dialects.lift.sharing import SHARED, holders, maps_own
 from tiledialect.dialects.lift.types import describe
 from tiledialect.dialects.lift.values import GetOp
 from tiledialect.ir.ancestors import ancestors
@@ -191,8 +191,13 @@ def to_local(x: Value, here: Operation) -> Value:
 
 @rule(p.whatever)
 def to_private(x: Value, here: Operation) -> Value:
-    """`f = to_private(f)` for one work-item: the result of a pattern is kept in private memory."""
+    """`f = to_private(f)` for one work-item: the result of a pattern is kept in private memory.
+
+    That of a reduction may be shared out among those of a group, each of which holds its elements.
+    """
     _not_kept(here)
+    if holders(here):
+        return lift.to_private(x)
     inside = any(
         isinstance(o, maps.MapGlbOp | maps.MapLclOp | maps.MapLaneOp) for o in ancestors(here)
     )

@@ -3,8 +3,10 @@ another."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from xdsl.dialects import func
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
@@ -47,6 +49,46 @@ def _takes_own(user: Operation, op: Operation) -> bool:
     if isinstance(user, (*MEMORY_OPS, values.ZipOp)):
         return all(_takes_own(use.operation, op) for use in user.results[0].uses)
     return type(user) is type(op) and user.properties == op.properties
+
+
+def holders(op: Operation) -> tuple[maps.MapBase, ...]:
+    """Maps by which the work-items of a group share out the accumulator of a reduction.
+
+    Each of them goes through its own elements alone, in every step, so that it can hold them; none
+    where others read them.
+    """
+    if not isinstance(op, reductions.ReduceBase):
+        return ()
+    found = [*_holding([op.block.args[0]], op.yielded)]
+    if not found or any(isinstance(x, SHARED) for x in found[-1].block.walk()):
+        return ()
+    return () if any(_reads(use.operation) for use in op.results[0].uses) else tuple(found)
+
+
+def _holding(totals: Sequence[SSAValue], result: SSAValue) -> Iterator[maps.MapBase]:
+    """Maps around one another that give a result, each over elements of some values alone."""
+    made = result.owner
+    if not isinstance(made, maps.MapBase) or not isinstance(made, SHARED):
+        return
+    (argument,) = made.block.args
+    elements: list[SSAValue] = []
+    for use in (use for total in totals for use in total.uses):
+        if use.operation is made:
+            elements.append(argument)
+            continue
+        gets = [inner.operation for inner in argument.uses]
+        zipped = isinstance(use.operation, values.ZipOp) and all(
+            inner.operation is made for inner in use.operation.result.uses
+        )
+        if not zipped or not all(isinstance(get, values.GetOp) for get in gets):
+            return
+        elements += [
+            get.result
+            for get in gets
+            if isinstance(get, values.GetOp) and get.index.data == use.index
+        ]
+    yield made
+    yield from _holding(elements, made.yielded)
 
 
 def unseen(function: func.FuncOp) -> Operation | None:

@@ -235,6 +235,8 @@ func.func @to_local(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) ->
 }
 
 // `f = to_private(f)` for one work-item: the result of a pattern is kept in private memory.
+//
+// That of a reduction may be shared out among those of a group, each of which holds its elements.
 // CHECK-LABEL: func.func @to_private(
 // CHECK-NEXT: lift.map_glb(0)(
 // CHECK-NEXT:   arith.constant 0.000000e+00 : f32

@@ -17,6 +17,7 @@ WORKED = {
     "stencil_1d": ("stencil", ((12,),), {}),
     "matrix_product": ("matmul", ((16, 3), (3, 64)), {"m": 16, "n": 64}),
     "matrix_product_cpu": ("matmul", ((16, 3), (3, 96)), {}),
+    "matrix_product_gpu": ("matmul", ((16, 6), (6, 64)), {"m": 16, "n": 32, "k": 3}),
     "stencil_2d": ("nine_points", ((8, 12),), {"v": 4}),
     "stencil_2d_cpu": ("nine_points", ((8, 12),), {}),
     "stencil_3d": ("seven_points", ((4, 6, 5), (2,)), {}),
