@@ -45,7 +45,7 @@ LINES = (
 """Lines of the benchmark that are timed unless others are named."""
 ROUNDS = 3
 """Number of times that all candidates of a kernel have their turn; the least time counts."""
-MOST_RUNS = 20
+MOST_RUNS = 100
 """Largest number of runs in a turn."""
 COPY = "function (A) -> (B) { B = A; }"
 """A program by which a device is found."""

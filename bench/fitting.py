@@ -21,8 +21,8 @@ from timings import Kernel
 
 from tiledialect.errors import TileError
 from tiledialect.schedule.cost.counts import Model
+from tiledialect.schedule.cost.estimate import estimated, modelled
 from tiledialect.schedule.cost.rates import FOLDER, Rates, load
-from tiledialect.schedule.search.choice import estimated, modelled
 
 FACTORS = (0.8, 1.25, 0.5, 2.0)
 ROUNDS = 3
@@ -101,8 +101,8 @@ class Sample:
 
 
 def _seconds(model: Model) -> float:
-    estimate = estimated(model)
-    return estimate.seconds - estimate.launch
+    found = estimated(model)
+    return found.seconds - found.launch
 
 
 def numbers(rates: Any, inside: Name = ()) -> Iterator[tuple[Name, float]]:

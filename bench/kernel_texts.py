@@ -47,7 +47,7 @@ from tiledialect.lowering.pipeline import local_size_of, pipeline
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.schedule.cost.device import device_of
-from tiledialect.schedule.search.choice import estimated, modelled
+from tiledialect.schedule.cost.estimate import estimate
 
 ROOT = Path(__file__).parents[1]
 DEVICES = {path.stem: path for path in sorted((ROOT / "bench" / "devices").glob("*.mlir"))}
@@ -198,7 +198,7 @@ def _schedules(module: ModuleOp) -> Iterator[tuple[str, str, float]]:
         seconds = 0.0
         if device is not None and kernel.schedule is not None:
             facts = kernel_facts(kernel, device)
-            seconds = estimated(modelled(facts, kernel.schedule.data, device)).seconds
+            seconds = estimate(facts, device, kernel.schedule.data).seconds
         yield name, schedule_text(kernel), seconds
 
 

@@ -25,10 +25,10 @@ from tiledialect.dialects.tile.schedule_text import (
 )
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.schedule.cost.device import Device, device_of
-from tiledialect.schedule.cost.estimate import Estimate
+from tiledialect.schedule.cost.estimate import estimate
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.loops import Schedule
-from tiledialect.schedule.search.choice import estimated, modelled
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Kernel:
 
     def estimates(self) -> list[Estimate]:
         """The cost model's estimates of the timings' schedules."""
-        return [estimated(modelled(self.facts, s, self.described)) for s in self.schedules]
+        return [estimate(self.facts, self.described, s) for s in self.schedules]
 
 
 def write(path: Path, kernels: Iterable[Kernel]) -> None:

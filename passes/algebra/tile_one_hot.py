@@ -26,8 +26,8 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.algebra.rewrites.comparison_sums import as_comparison
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
-from tiledialect.schedule.cost.device import Device, Kind, device_of
-from tiledialect.schedule.cost.rates import rates
+from tiledialect.schedule.cost import scatters as cost
+from tiledialect.schedule.cost.device import Device, device_of
 
 Names = tuple[str, ...]
 
@@ -249,24 +249,11 @@ class OneHotRewrite:
         return op.results[0]
 
 
-MAX_GROUPS = 1024
-"""Maximum work-groups that the rows of a scatter are divided among."""
-
-
 def pays(found: OneHot, device: Device | None) -> bool:
-    """Whether a scatter, in which a work-item reads all indices, is faster than the contraction."""
-    rows = found.sizes[found.row]
-    if device is None or device.is_cpu:
-        lanes = device.lanes("i32", 4) if device is not None and found.is_count else 0
-        least = (rates(Kind.CPU) if device is None else device.rates).of_cpu.scatters
-        return rows >= max(least.rows, least.counted_rows * lanes)
-    points = prod(found.sizes[n] for n in found.points)
-    rest = prod(found.sizes[n] for n in found.rest)
-    gpu = device.rates.of_gpu.scatters
-    read = gpu.read_bytes / (device.bandwidth * 1e9)
-    added = gpu.add_latencies * device.latency * 1e-6
-    comparisons = rows * points * rest * gpu.comparison / (device.arithmetic * 1e9)
-    return points * (read + added / min(rows, MAX_GROUPS)) < comparisons
+    """Whether a scatter is faster than the contraction."""
+    points, rest = (prod(found.sizes[n] for n in names) for names in (found.points, found.rest))
+    work = cost.OneHot(found.sizes[found.row], points, rest, found.is_count)
+    return work.is_faster_scattered(device)
 
 
 class TileOneHotPass(ModulePass):

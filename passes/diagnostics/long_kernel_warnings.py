@@ -11,7 +11,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.passes.diagnostics.reporting import placed
 from tiledialect.schedule.cost.device import Device, device_of
-from tiledialect.schedule.search.choice import estimated, modelled
+from tiledialect.schedule.cost.estimate import estimate
 
 MIN_POINTS = 10**9
 """Minimum points worth an estimate: no device takes a minute for fewer."""
@@ -47,7 +47,7 @@ def seconds(kernel: KernelOp, device: Device) -> float:
     if points(kernel) < MIN_POINTS or kernel.schedule is None:
         return 0.0
     facts = kernel_facts(kernel, device)
-    return estimated(modelled(facts, kernel.schedule.data, device)).seconds
+    return estimate(facts, device, kernel.schedule.data).seconds
 
 
 def duration(taken: float) -> str:

@@ -10,11 +10,11 @@ from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import schedule_text
 from tiledialect.passes.diagnostics.value_text import described_contraction
-from tiledialect.passes.fuse.fusion_cost import in_millions
 from tiledialect.passes.fuse.kernel_fusion import notes_of
 from tiledialect.schedule.cost.device import KIB, Device
-from tiledialect.schedule.cost.estimate import PARTS, Estimate
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.cost.parts import PARTS, Estimate
+from tiledialect.schedule.cost.traffic import in_millions
 from tiledialect.schedule.search.choice import TRANSFERRED, Candidate, misfits
 
 GIVEN = "given"

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.passes.fuse.fusion_cost import Gain, Machine
 from tiledialect.passes.fuse.rules.extremum_counting import fuse_count
 from tiledialect.passes.fuse.rules.horizontal_fusion import fuse_horizontally, horizontal_gain
 from tiledialect.passes.fuse.rules.producer_inlining import (
@@ -24,6 +23,7 @@ from tiledialect.passes.fuse.rules.stencil_fusion import (
     fuse_stencils,
     stencil_gain,
 )
+from tiledialect.schedule.cost.traffic import Gain, Machine
 
 Order = dict[Operation, int]
 """Positions of the ops of a block."""

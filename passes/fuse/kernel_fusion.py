@@ -15,7 +15,6 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.common_subexpressions import cse
 from tiledialect.ir.names import given_name
 from tiledialect.passes.diagnostics.value_text import described
-from tiledialect.passes.fuse.fusion_cost import Gain, Machine
 from tiledialect.passes.fuse.fusion_rules import ROW_FUSION, Order, Partners, Rule, producers
 from tiledialect.passes.fuse.kernel_merging import order_of, replace, sort_topologically, users_of
 from tiledialect.passes.fuse.rules.epilogue_fission import (
@@ -39,6 +38,7 @@ from tiledialect.passes.fuse.rules.window_fusion import (
     has_windows,
     may_join,
 )
+from tiledialect.schedule.cost.traffic import Gain, Machine
 
 
 def notes_of(kernel: KernelOp) -> tuple[str, ...]:

@@ -27,7 +27,6 @@ from tiledialect.ir.named_values import names_text, option_name
 from tiledialect.ir.names import given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of, outer_operands
 from tiledialect.ir.pass_flags import PassWithFlags
-from tiledialect.passes.fuse.fusion_cost import Machine
 from tiledialect.passes.fuse.fusion_rules import (
     CONCATENATION_FUSION,
     COPY_FUSION,
@@ -55,6 +54,7 @@ from tiledialect.passes.views.mask_elimination import eliminate_masks
 from tiledialect.passes.views.slice_sinking import sink_slices
 from tiledialect.passes.views.triangles import select_inside
 from tiledialect.schedule.cost.device import device_of
+from tiledialect.schedule.cost.traffic import Machine
 from tiledialect.schedule.output_box import leaves_unwritten, output_box, widened
 
 

@@ -28,7 +28,7 @@ from tiledialect.passes.fuse.kernel_fusion import notes_of
 from tiledialect.passes.schedule.rewrites.layout_copies import insert_layout_copies
 from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import Device, device_of
-from tiledialect.schedule.cost.estimate import cost
+from tiledialect.schedule.cost.estimate import estimate, estimated
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.loops import Schedule
@@ -39,8 +39,6 @@ from tiledialect.schedule.search.choice import (
     Candidate,
     best_or_default,
     default,
-    estimated,
-    modelled,
     ranked,
 )
 from tiledialect.schedule.search.tensor_cores import PRECISIONS, tensor_core_schedule
@@ -99,7 +97,7 @@ def fixed_candidate(kernel: KernelOp, facts: Facts, device: Device) -> Candidate
         schedule = tensor_core_schedule(facts, device, precision)
     if schedule is None:
         return None
-    return Candidate(family, schedule, cost(Model(facts, schedule, device)))
+    return Candidate(family, schedule, estimated(Model(facts, schedule, device)))
 
 
 def weighed_candidates(kernel: KernelOp, device: Device) -> list[Candidate]:
@@ -143,8 +141,8 @@ def weighed_given(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
     kernel.schedule = given
     if given is None or others[0].family in SINGLE_FAMILIES:
         return ()
-    estimate = estimated(modelled(kernel_facts(kernel, device), given.data, device))
-    return Candidate(GIVEN, given.data, estimate), *others
+    found = estimate(kernel_facts(kernel, device), device, given.data)
+    return Candidate(GIVEN, given.data, found), *others
 
 
 def _runs(kernel: KernelOp, candidate: Candidate) -> bool:

@@ -22,8 +22,9 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
-from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.estimate import estimate
+from tiledialect.schedule.cost.scatters import ScatterWork
 from tiledialect.schedule.loops import PARALLEL, Role
 from tiledialect.schedule.scatters import row_index, scatter_schedule
 
@@ -31,8 +32,6 @@ MIN_INDICES = {Kind.CPU: 1 << 8, Kind.GPU: 1 << 12}
 """Minimum indices of a part: on GPUs fewer are one block, which a group's work-items search at
 once.
 """
-MOVES = 3
-"""Number of moves of a part's results: initialised with 0, added to, and summed."""
 
 
 def parts_for(op: ScatterOp, device: Device) -> int:
@@ -44,24 +43,17 @@ def parts_for(op: ScatterOp, device: Device) -> int:
     t = tensor_type(op.result)
     shape = shape_of(t) or ()
     indices = size_of(op.indices)
-    moved = MOVES * prod(shape) * element_bytes(t.element_type)
 
-    def nanoseconds(parts: int) -> float:
+    def seconds(parts: int) -> float:
         levels = scatter_schedule((parts, *shape), 1, device).levels
         rows = [level for level in levels if level.index == row_index(1) and level.role in PARALLEL]
         groups = prod(level.extent for level in levels if level.role is Role.GROUP)
         slabs = prod(level.extent for level in rows)
-        summed = parts * moved / device.bandwidth + 1e3 * device.launch if parts > 1 else 0.0
-        if device.is_cpu:
-            core, waves = device.rates.of_cpu.scatters, ceil_div(groups, device.compute_units)
-            return waves * indices / parts * (core.test if slabs > 1 else core.take) + summed
-        rates = device.rates.of_gpu.scatters
-        searched = groups * indices / parts / rates.searched
-        added = indices / (parts * slabs) * rates.add
-        return searched + added + summed
+        nbytes = prod(shape) * element_bytes(t.element_type)
+        return estimate(ScatterWork(indices, parts, groups, slabs, nbytes), device).seconds
 
     most = max(1, indices // MIN_INDICES[device.kind])
-    return min((1 << k for k in range(most.bit_length())), key=nanoseconds)
+    return min((1 << k for k in range(most.bit_length())), key=seconds)
 
 
 def split(op: ScatterOp, parts: int) -> list[Operation]:

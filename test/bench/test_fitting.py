@@ -17,8 +17,9 @@ from timings import Kernel, Timing, read, write
 
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.schedule.cost.device import device_of
+from tiledialect.schedule.cost.estimate import estimated, modelled
 from tiledialect.schedule.cost.rates import FOLDER, Rates, load, rates
-from tiledialect.schedule.search.choice import estimated, modelled, ranked
+from tiledialect.schedule.search.choice import ranked
 
 CHAIN = ("cpu", "core", "chain")
 STEP = ("cpu", "core", "loop_step")

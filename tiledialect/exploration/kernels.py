@@ -24,6 +24,7 @@ from tiledialect.exploration.subject import Subject
 from tiledialect.lowering.runtime.program.compiling import lowered
 from tiledialect.passes.schedule.tile_loop_tiling import SINGLE_FAMILIES, weighed_candidates
 from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.cost.estimate import estimate, least_seconds
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.decisions import (
@@ -73,7 +74,7 @@ class KernelPart:
         facts, device = self.facts, self._device
         if facts.moved <= device.most_kept:
             return facts.points * facts.operations / (device.arithmetic * 1e9)
-        return choice.least_seconds(facts, device)
+        return least_seconds(facts, device)
 
     @cached_property
     def _outside(self) -> dict[str, choice.Candidate]:
@@ -105,8 +106,8 @@ class KernelPart:
             given = self._outside[word]
             return Candidate(self._text(given.schedule), given.estimate.seconds)
         schedule = self._schedule(chooser)
-        estimate = choice.estimated(choice.modelled(self.facts, schedule, self._device))
-        return Candidate(self._text(schedule), max(estimate.seconds, self.least))
+        found = estimate(self.facts, self._device, schedule)
+        return Candidate(self._text(schedule), max(found.seconds, self.least))
 
     def _text(self, schedule: Schedule) -> str:
         kernel = self._kernel

@@ -1,6 +1,6 @@
-"""First cost of a nest: counts of operations and accesses, times the rates of a device.
+"""Counts of a nest for the cost service: operations and accesses.
 
-A kernel takes the longer of its instructions and its transfers. Work-groups run on the units of
+Work-groups run on the units of
 the device at the same time; the work-items of a group along x, or the lanes of a vector loop, are
 the lanes of its vectors. An access to neighbours is one instruction for all lanes, any other is one
 for each.
@@ -23,6 +23,8 @@ from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import SECTORS, Device
+from tiledialect.schedule.cost.estimate import estimate
+from tiledialect.schedule.cost.nests import NestWork
 from tiledialect.schedule.loops import Role
 
 _FREE = (arith.ConstantOp, arith.IndexCastOp, arith.TruncIOp, arith.ExtSIOp)
@@ -42,28 +44,21 @@ class _Counts:
 
 
 def estimate_nest(op: Operation, device: Device) -> float:
-    """Seconds of the kernels in an op at the nest level, by counts and the device's rates."""
-    return sum(estimate_kernel(kernel, device) for kernel in ops_of(op, gpu.FuncOp))
+    """Seconds of the kernels in an op at the nest level, one after the other."""
+    kernels = ops_of(op, gpu.FuncOp)
+    return sum(estimate(nest_work(kernel, device), device).seconds for kernel in kernels)
 
 
-def estimate_kernel(kernel: gpu.FuncOp, device: Device) -> float:
-    """Seconds of a kernel."""
+def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
+    """Counts of a kernel for the vectors of a device."""
     loops = ops_of(kernel, ForOp)
     groups = prod(steps(x) for x in _outermost(loops, Role.GROUP))
     items = prod(steps(x) for x in _outermost(loops, Role.LOCAL))
-    counts, scope, rates = _Counts(), NestScope(), device.rates.nests
+    counts, scope = _Counts(), NestScope()
     for op in kernel.walk():
         _count(op, counts, scope, device)
-    shares = _shares(groups, items, device)
-    moved = sum(counts.touched.values())
-    rate = device.bandwidth * 1e9
-    times = (
-        counts.flops / (device.arithmetic * 1e9) * shares,
-        moved / rate if moved > device.most_kept else moved / (rate * rates.cache_rate),
-        counts.traffic / (rate * rates.cache_rate) * shares,
-    )
-    started = rates.group * groups / device.compute_units
-    return max(times) + started + device.launch * 1e-6
+    touched = sum(counts.touched.values())
+    return NestWork(counts.flops, counts.traffic, touched, groups, items)
 
 
 def steps(loop: ForOp) -> int:
@@ -81,16 +76,6 @@ def _outermost(loops: list[ForOp], role: Role) -> list[ForOp]:
         if loop.role.data.role is role:
             found.setdefault(loop.role.data, loop)
     return [*found.values()]
-
-
-def _shares(groups: int, items: int, device: Device) -> float:
-    """Factor by which a kernel is slower than on a device whose units are all busy."""
-    if device.is_cpu:
-        return ceil_div(groups, device.compute_units) * device.compute_units / max(groups, 1)
-    lanes = max(device.sub_group_size, 1)
-    full = ceil_div(items, lanes) * lanes / max(items, 1)
-    warps = groups * ceil_div(items, lanes)
-    return full * max(1.0, device.compute_units * device.rates.nests.hiding / max(warps, 1))
 
 
 def _count(op: Operation, counts: _Counts, scope: NestScope, device: Device) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.common_subexpressions import cse
-from tiledialect.passes.fuse.fusion_cost import Gain, Machine
+from tiledialect.passes.fuse.fusion_cost import merging
 from tiledialect.passes.fuse.kernel_merging import merged
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
+from tiledialect.schedule.cost.traffic import Gain, Machine
 
 MAX_STREAMS = 16
 """Maximum number of tensors that a horizontally fused kernel reads and writes.
@@ -43,4 +44,4 @@ def _share(first: KernelOp, second: KernelOp) -> bool:
 
 def horizontal_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of the fused kernel over the two."""
-    return machine.merging((first, second), kernel)
+    return merging(machine, (first, second), kernel)

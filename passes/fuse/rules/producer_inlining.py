@@ -13,8 +13,9 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import GatherOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.passes.fuse.fusion_cost import Gain, Machine, operations
+from tiledialect.passes.fuse.fusion_cost import merging, operations
 from tiledialect.passes.fuse.kernel_merging import merged, used_elsewhere
+from tiledialect.schedule.cost.traffic import Gain, Machine
 
 ELEMENTWISE = (ElementwiseOp, ConstantOp, YieldOp)
 
@@ -75,7 +76,7 @@ def inlining_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: 
     """Gain of the fused kernel over the two."""
     elements = sum(max(0, points_of(second) - size_of(v)) for v in first.outputs)
     again = elements / len(first.outputs) * operations(first.block.ops)
-    return machine.merging((first, second), kernel, again)
+    return merging(machine, (first, second), kernel, again)
 
 
 def points_of(kernel: KernelOp) -> int:

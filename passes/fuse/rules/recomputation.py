@@ -19,11 +19,12 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.small_stencils import stencil_points
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.ir.names import keep_name
-from tiledialect.passes.fuse.fusion_cost import Gain, Machine, operations
+from tiledialect.passes.fuse.fusion_cost import operations, traffic
 from tiledialect.passes.fuse.kernel_merging import merged, pruned, users_of
 from tiledialect.passes.fuse.rules.epilogue_fission import Fission
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise, points_of
 from tiledialect.passes.fuse.rules.row_kernels import fuse_rows, row_kernel_gain
+from tiledialect.schedule.cost.traffic import Gain, Machine
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def recomputation_gain(
     again -= once * size_of(first.outputs[0])
     apart = (whole, *(user for own in found for user in own.users))
     together = (*rest, *(own.kernel for own in found))
-    return machine.gain(map(machine.traffic, apart), map(machine.traffic, together), again)
+    separate, fused = ([traffic(machine, k) for k in own] for own in (apart, together))
+    return machine.gain(separate, fused, again)
 
 
 def _evaluations(first: KernelOp, user: KernelOp) -> int:

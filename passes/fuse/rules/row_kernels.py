@@ -14,8 +14,9 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.row_axes import Rows, check_results, names_in, shape
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.passes.fuse.fusion_cost import Gain, Machine
+from tiledialect.passes.fuse.fusion_cost import merging
 from tiledialect.passes.fuse.kernel_merging import merged
+from tiledialect.schedule.cost.traffic import Gain, Machine
 
 
 def fuse_rows(
@@ -45,7 +46,7 @@ def row_fusion_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine
 
 def row_kernel_gain(members: Iterable[KernelOp], kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of a row kernel over its members."""
-    return machine.merging(members, kernel, _repeated_points(kernel))
+    return merging(machine, members, kernel, _repeated_points(kernel))
 
 
 def _repeated_points(kernel: KernelOp) -> int:

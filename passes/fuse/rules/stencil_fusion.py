@@ -28,8 +28,9 @@ from tiledialect.dialects.tile.structure.small_stencils import (
 )
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.fuse.fusion_cost import Gain, Machine, Traffic, bytes_of
+from tiledialect.passes.fuse.fusion_cost import bytes_of, traffic
 from tiledialect.passes.fuse.kernel_merging import merged, merged_if, used_elsewhere
+from tiledialect.schedule.cost.traffic import Gain, Machine, Traffic
 from tiledialect.schedule.loops import SHORT_ROW
 from tiledialect.schedule.output_box import leaves_unwritten
 
@@ -114,14 +115,14 @@ def _is_kernel(kernel: KernelOp) -> bool:
 def stencil_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of the fused kernel over the two: neighbours that several points read are in a cache."""
     apart = (_traffic(k, machine) for k in (first, second))
-    return machine.gain(apart, [machine.traffic(kernel)])
+    return machine.gain(apart, [traffic(machine, kernel)])
 
 
 def _traffic(kernel: KernelOp, machine: Machine) -> Traffic:
     """Bytes that a kernel moves: of a partly overwritten result, that part alone."""
     op = kernel.contraction
     if op is None or op.default is None or not leaves_unwritten(op.space(), ranges_of(op)):
-        return machine.traffic(kernel)
+        return traffic(machine, kernel)
     points = prod(r.extent for r in ranges_of(op).values())
     part = points / size_of(op.result) * bytes_of(op.result)
     read = sum(min(part, bytes_of(v)) for v in op.inputs)

@@ -18,8 +18,9 @@ from tiledialect.ir.names import given_name
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.estimate import least_seconds
 from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.search.choice import best, best_seconds, least_seconds
+from tiledialect.schedule.search.choice import best, best_seconds
 from tiledialect.schedule.search.tensor_cores import parts_on_tensor_cores, tensor_core_schedule
 
 MIN_POINTS = 1 << 17

@@ -7,7 +7,8 @@ import pytest
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.passes.fuse.fusion_cost import Gain, Machine, Traffic, in_millions, moved
+from tiledialect.passes.fuse.fusion_cost import moved, traffic
+from tiledialect.schedule.cost.traffic import Gain, Machine, Traffic, in_millions
 
 T = "tensor<1024x1024xf32>"
 MODULE = f"""func.func @f(%X: {T}) -> {T} {{
@@ -22,8 +23,8 @@ MODULE = f"""func.func @f(%X: {T}) -> {T} {{
 def test_a_kernel_costs_its_bytes_or_a_launch():
     (kernel,) = ops_of(parse_mlir(MODULE, "f.mlir"), KernelOp)
     assert moved(kernel) == 2 * 4 * 1024**2
-    assert Machine(launch=1).traffic(kernel).time == moved(kernel)
-    assert Machine(launch=10**9).traffic(kernel).time == 10**9
+    assert traffic(Machine(launch=1), kernel).time == moved(kernel)
+    assert traffic(Machine(launch=10**9), kernel).time == 10**9
 
 
 def test_the_gain_counts_repeated_operations():

@@ -19,7 +19,7 @@ from cpu_cases import (
 
 from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.cost.cpu_body import TilePart
-from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost
+from tiledialect.schedule.cost.cpu_estimate import CpuModel, core_estimate
 from tiledialect.schedule.cost.device import Kind, described
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
@@ -98,7 +98,7 @@ def test_parts_of_rows_come_in_whole_lines():
     first, pictures = LoopLevel("n", 1, 4, Role.GROUP, "y"), []
     for outside in ((columns[0], columns[1]), (rows[0], *blocks)):
         levels = (first, *outside, *inside, lanes)
-        pictures.append(cpu_cost(CpuModel(case, Schedule(levels), device)).cache)
+        pictures.append(core_estimate(CpuModel(case, Schedule(levels), device)).cache)
     assert pictures[0] > pictures[1]
 
 
@@ -200,7 +200,7 @@ def test_what_the_second_cache_keeps_is_fetched_once_by_each_core():
             LoopLevel("j", 16, 2, Role.UNROLL),
             LoopLevel("j", 1, 16, Role.VECTOR),
         )
-        return cpu_cost(CpuModel(case, Schedule(levels), device)).cache
+        return core_estimate(CpuModel(case, Schedule(levels), device)).cache
 
     # The first factor, of 40 kB, stays in a core's cache; of 4 MB, each group reads it anew.
     assert fetched(10000) > 2 * 100 * fetched(100)

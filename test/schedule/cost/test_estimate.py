@@ -9,8 +9,9 @@ import pytest
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import PLATFORMS, Device, Kind, described
-from tiledialect.schedule.cost.estimate import Estimate, cost
+from tiledialect.schedule.cost.estimate import estimated
 from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.choice import ranked
 
@@ -50,7 +51,7 @@ def tiled(m: int, n: int, k: int, tile: int, *, staged: bool = True) -> Schedule
 
 def estimate(size: int, schedule: Schedule, device: Device = GPU) -> Estimate:
     """The estimate of a square product."""
-    return cost(Model(product(size, size, size), schedule, device))
+    return estimated(Model(product(size, size, size), schedule, device))
 
 
 def test_larger_register_tiles_read_less():
@@ -98,7 +99,7 @@ def test_a_slower_device_is_slower(kind: Kind):
 def test_the_chosen_one_beats_plain_tiles(m: int, n: int, k: int):
     facts = product(m, n, k)
     best = ranked(facts, GPU)[0]
-    assert best.estimate.seconds <= cost(Model(facts, tiled(m, n, k, 4), GPU)).seconds
+    assert best.estimate.seconds <= estimated(Model(facts, tiled(m, n, k, 4), GPU)).seconds
     assert best.estimate.local_memory <= GPU.local_mem_size
     assert any(s.local for s in best.schedule.stages)
 
@@ -123,7 +124,7 @@ def rows(count: int, length: int, items: int, held: int = 0) -> Estimate:
         LoopLevel("d1", 4 * items, length // (4 * items), Role.SERIAL),
         LoopLevel("d1", items, 4, Role.UNROLL),
     )
-    return cost(Model(facts, Schedule(levels), GPU))
+    return estimated(Model(facts, Schedule(levels), GPU))
 
 
 def test_groups_of_a_unit_read_what_all_read_from_its_first_cache():
@@ -155,7 +156,7 @@ def test_what_is_fetched_late_is_waited_for():
 def test_what_waits_for_memory_is_slower_by_lone_groups():
     thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
     lone, pairs = (replace(GPU, local_mem_unit=kib << 10) for kib in (12, 24))
-    slow, fast = (cost(Model(thin, schedule, device)) for device in (lone, pairs))
+    slow, fast = (estimated(Model(thin, schedule, device)) for device in (lone, pairs))
     assert (slow.resident, fast.resident, fast.bound) == (1, 2, "memory")
     assert slow.seconds > 1.05 * fast.seconds
 
@@ -182,15 +183,17 @@ def test_vectors_that_begin_anywhere_in_local_memory_are_loaded_element_by_eleme
 
     whole, apart = of_pad(4), of_pad(1)
     assert [m.reads[1][2] for m in (whole, apart)] == [4, 1]
-    assert cost(apart).local > cost(whole).local
-    assert cost(apart).arithmetic > cost(whole).arithmetic
+    assert estimated(apart).local > estimated(whole).local
+    assert estimated(apart).arithmetic > estimated(whole).arithmetic
 
 
 def test_few_last_groups_wait_for_memory_like_others():
     thin, schedule = product(4096, 4096, 8), tiled(4096, 4096, 8, 8)
     pairs = replace(GPU, local_mem_unit=24 << 10)
     # 1024 groups are 4.06 waves of 126 units, and 4.97 of 103, whose units have a group more.
-    rest, whole = (cost(Model(thin, schedule, replace(pairs, compute_units=n))) for n in (126, 103))
+    rest, whole = (
+        estimated(Model(thin, schedule, replace(pairs, compute_units=n))) for n in (126, 103)
+    )
     assert (rest.bound, rest.resident, whole.resident) == ("memory", 2, 2)
     assert rest.memory == whole.memory and rest.seconds > whole.seconds
 

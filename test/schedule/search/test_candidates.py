@@ -21,8 +21,9 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.schedule.cost.device import PLATFORMS, Kind, described
+from tiledialect.schedule.cost.estimate import modelled
 from tiledialect.schedule.loops import Role, Schedule
-from tiledialect.schedule.search.choice import best, modelled
+from tiledialect.schedule.search.choice import best
 
 PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
     "elementwise": (

@@ -25,13 +25,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiledialect.index.expr import IndexExpr
-from tiledialect.schedule.cost.cpu_estimate import CpuModel, least_cpu_seconds
+from tiledialect.schedule.cost.cpu_estimate import CpuModel, least_core_seconds
 from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.cost.estimate import estimate, modelled
 from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
 from tiledialect.schedule.default_schedule import default_levels
 from tiledialect.schedule.loops import UNROLLED, LoopLevel, Role, Schedule, check
 from tiledialect.schedule.search import choice
-from tiledialect.schedule.search.choice import MOST_SUMS, Candidate, estimated, modelled, ranked
+from tiledialect.schedule.search.choice import MOST_SUMS, Candidate, ranked
 
 
 @pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
@@ -55,7 +56,7 @@ def test_the_best_is_the_first_of_all(case: Facts, device: Device):
         if not candidate.schedule.global_stages:
             model = modelled(case, candidate.schedule, device)
             assert isinstance(model, CpuModel)
-            assert least_cpu_seconds(model) <= candidate.estimate.seconds
+            assert least_core_seconds(model) <= candidate.estimate.seconds
 
 
 @st.composite
@@ -372,7 +373,7 @@ def test_lanes_run_along_an_index_that_fills_them():
 def test_tiles_of_vectors_beat_items_of_one_element():
     device = described(Kind.CPU, {})
     for case in CASES.values():
-        plain = estimated(modelled(case, Schedule(default_levels(case.indices, 64)), device))
+        plain = estimate(case, device, Schedule(default_levels(case.indices, 64)))
         assert all(best.estimate.seconds < plain.seconds for best in ranked(case, device)[:1])
 
 

@@ -16,8 +16,8 @@ from tiledialect.schedule.cost.counts import Copy, timed
 from tiledialect.schedule.cost.cpu_body import TilePart
 from tiledialect.schedule.cost.cpu_caches import READ_TWICE, CpuCaches, lines_kept
 from tiledialect.schedule.cost.device import LINE
-from tiledialect.schedule.cost.estimate import Estimate
 from tiledialect.schedule.cost.facts import AffineAccess, Steps, between_lanes, padded_indices
+from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.loops import LONG_LANES, UNROLLED, LoopLevel, Role
 
 FLOPS = 4
@@ -270,7 +270,7 @@ class CpuModel(CpuCaches):
         yield self.busy_cycles + self.lost_cycles, self.overhead
 
 
-def least_cpu_seconds(m: CpuModel, enough: float = inf) -> float:
+def least_core_seconds(m: CpuModel, enough: float = inf) -> float:
     """Lower bound of the seconds of a contraction by a schedule: all operands might be near.
 
     Counting stops where a part of it is ``enough`` already.
@@ -283,37 +283,21 @@ def least_cpu_seconds(m: CpuModel, enough: float = inf) -> float:
     return least
 
 
-def cpu_cost_below(m: CpuModel, below: float) -> Estimate | None:
-    """Estimate of a contraction by a schedule on a CPU, if it is below some seconds.
-
-    Schedules whose lower bound is higher are not estimated in full.
-    """
-    if least_cpu_seconds(m, below) >= below:
-        return None
-    found = cpu_cost(m)
-    return found if found.seconds < below else None
-
-
-def cpu_cost(m: CpuModel) -> Estimate:
-    """Estimate of a contraction by a schedule on a CPU."""
-    facts, device = m.facts, m.device
+def core_estimate(m: CpuModel) -> Estimate:
+    """Estimate of a contraction by a schedule on a CPU, without its launch."""
+    facts, bandwidth = m.facts, m.device.bandwidth * 1e9
     busy = m.busy
     written = sum(t.size for t in (*facts.after, *facts.outputs))
     read = {access.tensor.number: _read(m, access) for access in m.accesses}
-    memory = (sum(read.values()) + written) / (device.bandwidth * 1e9)
-    cache = _first_reads(m) / (device.bandwidth * 1e9 * m.core.shared_rate)
+    memory = (sum(read.values()) + written) / bandwidth
+    cache = _first_reads(m) / (bandwidth * m.core.shared_rate)
     cores = max(busy, cache) + m.core.shared_loss * min(busy, cache)
-    launch = device.launch * 1e-6
     return Estimate(
-        seconds=m.overlapped(cores, memory) + launch,
+        seconds=m.overlapped(cores, memory),
         arithmetic=busy,
-        local=0.0,
         cache=cache,
         memory=memory,
-        waiting=0.0,
-        launch=launch,
         groups=m.groups,
-        resident=1,
         registers=m.vectors,
         local_memory=m.local_memory,
         copy_steps=m.copy_steps,

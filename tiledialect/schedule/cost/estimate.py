@@ -1,335 +1,74 @@
-"""The cost model: estimated time of a kernel by a schedule on a device.
+"""The cost service: estimated time of a kernel on a device.
 
-The work of a schedule (counted by `counts`) is divided by the device's rates:
+An estimate is counts times rates. Counts are the work: operations, instructions, bytes by level of
+memory, waits. Rates are numbers of the device (`device`), as its bandwidth, and those of its
+microarchitecture (`rates`). The parts of the work overlap, but not wholly.
 
-- *arithmetic*: the points' operations, the loads that feed them, the copies of stages, and the
-  steps of loops; a compute unit issues as many as its arithmetic rate allows;
-- *local*: reads near the items: from local memory on a GPU, from the first cache on a CPU;
-- *cache*: fetches of groups from the last cache, each for itself;
-- *memory*: each tensor once;
-- *waiting*: each step of a loop that fetches from memory waits, and only other groups on the unit,
-  or fetching ahead, hide that.
-
-Groups come in waves, of which the last may leave units idle, or the memory. The parts overlap, but
-not wholly.
+| kernel | counts | times |
+| --- | --- | --- |
+| with a schedule | `counts`: registers, tiles, accesses, fetched bytes | `items` |
+| contraction on a CPU | `cpu_body`, `cpu_caches`, too | `cpu_estimate`, in cycles of a core |
+| product on tensor cores | `tiles` | `tiles` |
+| scatter, sum that could be one | `scatters` | `scatters` |
+| fused or separate kernels | `traffic` | `traffic`, in bytes that could be moved |
+| nest of patterns | `lowering/nest/utils/estimate` | `nests` |
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
-from math import ceil, prod
+from dataclasses import replace
+from math import prod
 
-from tiledialect import caches
-from tiledialect.schedule.cost.counts import Model, in_sectors
-from tiledialect.schedule.cost.facts import AffineAccess
-from tiledialect.schedule.loops import Role
-
-BANKS, WORD = 32, 4
-"""Banks of a GPU's local memory: their number, and the bytes that each delivers in a cycle."""
-SCHEDULERS = 4
-"""Number of sub-groups from which a unit of a GPU issues at a time."""
-MOST_RESIDENT = 32
-"""Most groups that a unit of a GPU has at a time, however small they are."""
-CACHED_COPIES = 4096
-"""Number of copies of the innermost body that the instruction cache holds."""
+from tiledialect.schedule.cost.counts import Model
+from tiledialect.schedule.cost.cpu_estimate import CpuModel, core_estimate, least_core_seconds
+from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.cost.items import items_estimate
+from tiledialect.schedule.cost.parts import Estimate, Work
+from tiledialect.schedule.loops import Schedule
 
 
-PARTS = ("arithmetic", "local", "cache", "memory", "waiting", "launch")
-"""Fields of an estimate that its seconds come from."""
+def estimate(work: Facts | Work, device: Device, schedule: Schedule | None = None) -> Estimate:
+    """Estimate of a kernel on a device, by a schedule if it has one."""
+    if isinstance(work, Work):
+        return _launched(work.on(device), device)
+    return estimated(modelled(work, schedule or Schedule(()), device))
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """The seconds that a kernel is thought to take, and where they go."""
-
-    seconds: float
-    arithmetic: float
-    """Issue of instructions, including those of copies and loops."""
-    local: float
-    """Reading local memory, or the first cache."""
-    cache: float
-    """Fetching from the last cache."""
-    memory: float
-    """Global memory."""
-    waiting: float
-    """Waits for fetched data that nothing hides."""
-    launch: float
-    groups: int
-    resident: int
-    """Number of groups that share a compute unit."""
-    registers: int
-    """Registers of a work-item."""
-    local_memory: int
-    """Bytes of a group."""
-    copy_steps: int
-    """Number of steps in which the items of a group copy a tile that is fetched ahead."""
-
-    @property
-    def bound(self) -> str:
-        """The part that takes longest."""
-        return max(PARTS, key=lambda part: getattr(self, part))
-
-    def after(self, other: Estimate) -> Estimate:
-        """Estimate of another kernel followed by this one: their seconds together."""
-        own = {name: getattr(self, name) + getattr(other, name) for name in ("seconds", *PARTS)}
-        return replace(self, **own)
+def modelled(facts: Facts, schedule: Schedule, device: Device) -> Model:
+    """Counts of a kernel by a schedule on a device."""
+    is_contraction = facts.aggregation is not None and not facts.is_rows
+    model = CpuModel if is_contraction and device.is_cpu else Model
+    return model(facts, schedule, device)
 
 
-def cost(m: Model) -> Estimate:
-    """Estimate of a kernel by a schedule; the head of this file describes it."""
-    facts, device, rates = m.facts, m.device, m.rates.items
-    units = device.compute_units
-    unit_rate = device.arithmetic * 1e9 / units
-    if m.is_cpu:
-        unit_rate *= _lanes(m) / device.native_vector_width
-    groups_unit = ceil(m.groups / units)
-    resident = max(1, min(_resident(m), groups_unit))
-    fetched = [m.fetched(access) for access in m.accesses]
-    arithmetic = _group_flops(m, sum(chunks for _, chunks, _ in fetched)) / unit_rate
-    local = _local(m) / (unit_rate / 2 * rates.local_rate)
+def estimated(m: Model) -> Estimate:
+    """Estimate of counted work."""
+    found = core_estimate(m) if isinstance(m, CpuModel) else items_estimate(m)
+    return _launched(found, m.device)
 
-    own = m.overlapped(arithmetic, local)
-    waits = max((n for _, _, n in fetched), default=0)
-    busy = _busy(m, own, waits, groups_unit, resident) + _ends(m, groups_unit, resident)
 
-    bandwidth = device.bandwidth * 1e9
-    near = m.groups * sum(
-        b / _readers(m, access, resident)
-        for (b, _, _), access in zip(fetched, m.accesses, strict=True)
-    )
-    cache = (near + _written(m)) / (bandwidth * rates.shared_rate)
-    memory = (facts.moved + _read_again(m)) / bandwidth
-    if resident == 1:
-        busy += _unhidden(m, waits, groups_unit, facts.read / max(near, 1.0))
-    seconds = m.overlapped(busy, cache, memory)
-    if max(cache, memory) > busy and not m.is_cpu:
-        if resident == 1 < groups_unit and not facts.is_rows:
-            seconds *= rates.lone
-        seconds += memory * _last_wave(m)
+def estimated_below(m: Model, below: float) -> Estimate | None:
+    """Estimate of counted work, if it is below some seconds.
+
+    Work whose lower bound is higher is not estimated in full.
+    """
+    if isinstance(m, CpuModel) and least_core_seconds(m, below) >= below:
+        return None
+    found = estimated(m)
+    return found if found.seconds < below else None
+
+
+def least_seconds(facts: Facts, device: Device) -> float:
+    """Lower bound of a kernel's seconds by any schedule: the device's rates give it."""
+    points = facts.points * prod(share for _, share in facts.tests)
+    arithmetic = points * facts.operations / (device.arithmetic * 1e9)
+    far = facts.moved / (device.bandwidth * 1e9)
+    rates = device.rates
+    loss = rates.of_cpu.core.overlap_loss if device.is_cpu else rates.items.overlap_loss
+    return max(arithmetic, far) + loss * min(arithmetic, far) + device.launch * 1e-6
+
+
+def _launched(found: Estimate, device: Device) -> Estimate:
     launch = device.launch * 1e-6
-    return Estimate(
-        seconds=seconds + launch,
-        arithmetic=arithmetic * groups_unit,
-        local=local * groups_unit,
-        cache=cache,
-        memory=memory,
-        waiting=max(0.0, busy - own * groups_unit),
-        launch=launch,
-        groups=m.groups,
-        resident=resident,
-        registers=m.registers,
-        local_memory=m.local_memory,
-        copy_steps=m.copy_steps,
-    )
-
-
-def _readers(m: Model, access: AffineAccess, resident: int) -> int:
-    """Number of groups of a unit that share reads by its first cache.
-
-    An example is the vector of a product with a matrix, all of which each group reads.
-    """
-    if m.is_cpu or m.copies(access.tensor) or _moves(m, access):
-        return 1
-    return resident
-
-
-def _moves(m: Model, access: AffineAccess) -> bool:
-    """Whether groups read different parts of a tensor."""
-    groups = {x.index for x in m.levels if x.role is Role.GROUP}
-    return any(n in groups for axis in access.moves for n in axis)
-
-
-def _lanes(m: Model) -> int:
-    """Number of points of an instruction of a work-item."""
-    return max(1, min(m.vector, m.device.native_vector_width)) if m.is_cpu else 1
-
-
-def _group_flops(m: Model, chunks: float) -> float:
-    """Instructions of a group with so many copied chunks, each counted as two operations."""
-    facts, rates = m.facts, m.rates.items
-    loads = sum(times for _, times, _ in m.reads) / _lanes(m)
-    loops = rates.loop_instructions * sum(
-        m.trips(k + 1) for k in range(m.parallel, len(m.levels)) if m.levels[k].role is Role.SERIAL
-    )
-    outputs = m.points if facts.aggregation is None else m.accumulators * m.trips(m.first_reduction)
-    per_item = m.points * facts.operations + 2 * loads + 2 * loops + 2 * rates.group_instructions
-    per_item += outputs * (facts.operations_after + 2 * (len(facts.outputs) + len(facts.after)))
-    # A tree joins the sums that items share.
-    per_item += 2 * m.accumulators * rates.join_instructions * (m.sharing - 1).bit_length()
-    flops = per_item * m.items + 2 * chunks * rates.copy_instructions
-    if m.registers > m.device.registers:
-        flops *= rates.spill
-    return flops * 2 if m.unrolled > CACHED_COPIES else flops
-
-
-def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> float:
-    """Seconds of a unit for its groups, of which some are resident at a time.
-
-    Each works for ``own`` seconds, which all share, and waits for its own fetches.
-    """
-    rates, latency = m.rates.items, m.device.latency * 1e-6
-    ahead = any(s.copies > 1 for s in m.schedule.stages) or m.is_cpu
-    wait = waits * latency * rates.wait
-    alone = max(own, wait) if ahead else own + wait
-    seen = 0.0 if ahead else rates.seen * wait
-    # A tile not fetched ahead overwrites one that is read: a barrier before, and one after.
-    barriers = waits * latency * rates.barrier * (1 if ahead else 2)
-    rounds, last = divmod(groups, resident)
-    return sum(
-        times * (max(own * n / _issue(m, n), alone) + seen + barriers / n)
-        for n, times in ((resident, rounds), (last, 1))
-        if n
-    )
-
-
-def _ends(m: Model, groups: int, resident: int) -> float:
-    """Seconds in which a unit does less, as groups fetch their first tiles or store their sums.
-
-    The sub-groups of others hide them, except for the first groups and the last.
-    """
-    rates = m.rates.items
-    copied = (any(copy.stage.local for copy in m.copies(access.tensor)) for access in m.accesses)
-    if not rates.ends or not all(copied):
-        return 0.0
-    others = (resident - 1) * m.items / m.device.sub_group_size
-    hidden = min(1.0, others / rates.warps_for_ends)
-    return rates.ends * m.device.latency * 1e-6 * (groups - resident) * (1 - hidden)
-
-
-def _unhidden(m: Model, waits: float, groups: int, far: float) -> float:
-    """Seconds for which lone groups wait for tiles fetched ahead, while others would multiply.
-
-    A share of the fetches comes from global memory, the rest from the last cache.
-    """
-    device, rates = m.device, m.rates.items
-    ahead = any(stage.copies > 1 for stage in m.schedule.stages)
-    if not rates.unhidden or m.facts.is_rows or not ahead:
-        return 0.0
-    latency = device.latency * 1e-6 * (rates.near + (1 - rates.near) * min(1.0, far))
-    products = m.points * m.facts.operations * m.items * device.compute_units
-    step = waits * latency - products / (device.arithmetic * 1e9)
-    return rates.unhidden * max(0.0, groups * step + m.facts.read / (device.bandwidth * 1e9))
-
-
-def _last_wave(m: Model) -> float:
-    """Slowdown of memory, as a share, by last groups that are too few to load it."""
-    waves = m.groups / (m.device.compute_units * _resident(m))
-    return max(0.0, m.rates.items.last_wave - (waves % 1.0 or 1.0)) / waves if waves > 1 else 0.0
-
-
-def _issue(m: Model, groups: int) -> float:
-    """Share of the issue rate that a unit reaches with some groups on it."""
-    if m.is_cpu:
-        return 1.0
-    warps = groups * max(1.0, m.items / m.device.sub_group_size)
-    return min(1.0, warps / SCHEDULERS) * warps / (warps + m.rates.items.warps_for_half)
-
-
-def _local(m: Model) -> float:
-    """Words that a group reads near its items: words common to lanes count once."""
-    total = 0.0
-    lanes = prod(extent for _, _, extent in m.lanes) or 1
-    for access, times, width in m.reads:
-        if not m.is_cpu:
-            different = max(1, access.elements(m.lanes))
-            # In a cycle of the unit as many words go by as a sub-group has items.
-            cycles = max(
-                1.0,
-                width * m.rates.items.cycles_a_word,
-                _lines(m, access),
-                _bank_cycles(m, access, width),
-            )
-            times *= max(different * width, m.device.sub_group_size * cycles) / lanes
-            total += _copied(m, access)
-        total += times * m.items
-    return total
-
-
-def _copied(m: Model, access: AffineAccess) -> float:
-    """The words that copies to local memory are worth: lines of the cache, and banks that meet."""
-    for copy in m.copies(access.tensor):
-        if copy.stage.local and access.tensor.bytes == WORD:
-            steps, stores, width = m.copy_stores(copy, access)
-            loads, row = m.copy_loads(copy, access)
-            pieces = m.device.sub_group_size * (width * stores)
-            lines = ceil(pieces / row) * ceil(row * WORD / m.device.line)
-            cycles = loads * lines + stores * _busiest_bank(steps, width)
-            return m.rates.items.copies_seen * m.fetched(access)[1] * cycles
-    return 0.0
-
-
-def _lines(m: Model, access: AffineAccess) -> float:
-    """Number of cache lines that a sub-group reads at once: each takes a cycle."""
-    if any(copy.stage.local for copy in m.copies(access.tensor)):
-        return 1.0
-    size = access.tensor.bytes
-    if not access.run(m.neighbours):
-        # Tensors without elements have no lines.
-        return 1.0
-    # Lanes whose elements are apart share lines with those that are accessed next.
-    found = ((access.elements(s), access.run(s)) for s in {m.neighbours, m.together})
-    return min(elements / run * ceil(run * size / m.device.line) for elements, run in found)
-
-
-def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:
-    """Number of cycles in which a sub-group reads a tile in local memory: a bank delivers a word in
-    each."""
-    tiles = [copy for copy in m.copies(access.tensor) if copy.stage.local]
-    if not tiles or access.tensor.bytes != WORD:
-        # Fragments of shorter elements are read by instructions, for which tiles are rotated.
-        return 1
-    steps = tuple((m.step_in(tiles[-1], lane), lane[2]) for lane in m.lanes)
-    return _busiest_bank(steps, width)
-
-
-@caches.BANK_CYCLES
-def _busiest_bank(steps: tuple[tuple[int, int], ...], width: int) -> int:
-    """Most different words that lanes read from one bank, each lane a run of neighbours."""
-    places = {0}
-    for stride, extent in steps:
-        places = {place + k * stride for place in places for k in range(extent)}
-    words = {place + k for place in places for k in range(width)}
-    return max(Counter(word % BANKS for word in words).values())
-
-
-def _resident(m: Model) -> int:
-    """Number of groups that a compute unit runs at a time."""
-    device = m.device
-    limits = [device.work_items_unit // max(1, m.items)]
-    if not m.is_cpu:
-        limits.append(MOST_RESIDENT)
-    if device.registers_unit:
-        limits.append(device.registers_unit // (min(m.registers, device.registers) * m.items))
-    if m.local_memory and not m.is_cpu:
-        limits.append(device.local_mem_unit // m.local_memory)
-    return max(1, min(limits))
-
-
-def _read_again(m: Model) -> float:
-    """Bytes of rows that come from global memory again, after the last cache evicted them.
-
-    The cache holds the rows of the groups that run at a time; of a larger working set that is read
-    cyclically, it keeps less than fits.
-    """
-    device, kept = m.device, {stage.operand for stage in m.schedule.stages}
-    again = [
-        (tensor, count - 1)
-        for tensor, count in zip(m.facts.inputs, m.facts.passes, strict=False)
-        if count > 1 and tensor.number not in kept
-    ]
-    if m.is_cpu or not again:
-        return 0.0
-    at_a_time = device.compute_units * _resident(m) / m.groups
-    needed = sum(tensor.size for tensor, _ in again) * min(1.0, at_a_time)
-    lost = max(0.0, 1 - (device.cache_sizes[-1] / needed) ** 2)
-    return lost * sum(tensor.size * count for tensor, count in again)
-
-
-def _written(m: Model) -> float:
-    """The bytes that all groups write, in sectors."""
-    total = 0.0
-    for tensor in m.facts.outputs:
-        run = m.run(tensor.affine_access) * tensor.bytes
-        total += tensor.size * in_sectors(run, m.sector)
-    return total
+    return replace(found, seconds=found.seconds + launch, launch=launch)

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import inf, prod
+from math import inf
 
 from tiledialect import caches
 from tiledialect.schedule.cost.counts import Model
-from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost, cpu_cost_below
+from tiledialect.schedule.cost.cpu_estimate import CpuModel
 from tiledialect.schedule.cost.device import KIB, Device
-from tiledialect.schedule.cost.estimate import Estimate, cost
+from tiledialect.schedule.cost.estimate import (
+    estimate,
+    estimated,
+    estimated_below,
+    least_seconds,
+    modelled,
+)
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.footprint import UNROLLED_COPIES
 from tiledialect.schedule.loops import GlobalStage, Role, Schedule, sub_group_share
@@ -51,18 +58,6 @@ class Candidate:
     family: str
     schedule: Schedule
     estimate: Estimate
-
-
-def modelled(facts: Facts, schedule: Schedule, device: Device) -> Model:
-    """A schedule of a kernel on a device, as the cost model for such kernels sees it."""
-    is_contraction = facts.aggregation is not None and not facts.is_rows
-    model = CpuModel if is_contraction and device.is_cpu else Model
-    return model(facts, schedule, device)
-
-
-def estimated(model: Model) -> Estimate:
-    """Estimate of a model, by the cost model of its class."""
-    return cpu_cost(model) if isinstance(model, CpuModel) else cost(model)
 
 
 @caches.RANKINGS
@@ -147,14 +142,11 @@ def _kept(facts: Facts, schedule: Schedule, device: Device) -> Candidate | None:
 
 def _estimated_below(model: Model, below: float) -> Estimate | None:
     """Estimate of a schedule, if the device has room for it and it takes fewer seconds."""
-    if isinstance(model, CpuModel):
-        # A lower bound is found sooner.
-        estimate = cpu_cost_below(model, below)
-        return None if estimate is None or exceeded(model) else estimate
-    if exceeded(model):
+    # On a CPU the lower bound is found sooner, elsewhere the room.
+    if not isinstance(model, CpuModel) and exceeded(model):
         return None
-    estimate = cost(model)
-    return estimate if estimate.seconds < below else None
+    found = estimated_below(model, below)
+    return None if found is None or exceeded(model) else found
 
 
 def _by_seconds(candidates: Iterable[Candidate], facts: Facts) -> list[Candidate]:
@@ -218,7 +210,7 @@ def default(facts: Facts, device: Device) -> Candidate:
     """The default schedule, weighed as the others are."""
     local_size = min(LOCAL_SIZE, device.max_work_group_size)
     schedule = Schedule(default_levels(facts.indices, local_size))
-    return Candidate(DEFAULT, schedule, estimated(modelled(facts, schedule, device)))
+    return Candidate(DEFAULT, schedule, estimate(facts, device, schedule))
 
 
 def best_seconds(facts: Facts, device: Device) -> float:
@@ -232,16 +224,6 @@ def best_or_default(facts: Facts, device: Device) -> Candidate:
     if found is None or plain.estimate.seconds < found.estimate.seconds:
         return plain
     return found
-
-
-def least_seconds(facts: Facts, device: Device) -> float:
-    """Lower bound of a kernel's seconds by any schedule: the device's rates give it."""
-    points = facts.points * prod(share for _, share in facts.tests)
-    arithmetic = points * facts.operations / (device.arithmetic * 1e9)
-    far = facts.moved / (device.bandwidth * 1e9)
-    rates = device.rates
-    loss = rates.of_cpu.core.overlap_loss if device.is_cpu else rates.items.overlap_loss
-    return max(arithmetic, far) + loss * min(arithmetic, far) + device.launch * 1e-6
 
 
 def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:

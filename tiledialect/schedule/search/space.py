@@ -16,6 +16,7 @@ from math import prod
 from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.estimate import modelled
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.default_schedule import on_grid
 from tiledialect.schedule.loops import (
@@ -27,7 +28,7 @@ from tiledialect.schedule.loops import (
     Stage,
     check,
 )
-from tiledialect.schedule.search.choice import exceeded, in_sub_groups, modelled
+from tiledialect.schedule.search.choice import exceeded, in_sub_groups
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, Decisions, Option
 
 MOST_LEVELS = 6

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import gcd, prod
+from operator import itemgetter
 
 from tiledialect.index.expr import IndexExpr
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import LINES, SECTORS, Device, Kind
 from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.cost.tiles import TilesWork
 from tiledialect.schedule.default_schedule import on_grid
 from tiledialect.schedule.instructions import find, refusal
 from tiledialect.schedule.loops import (
@@ -144,9 +146,9 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
     if found is None:
         return None
     method, p = found
-    blocks = _groups(facts, p)
-    block = min(BLOCKS, key=lambda b: _steps(blocks[b], b, device))
-    if device.rates.of_gpu.tensor_cores.speed * blocks[block] < device.compute_units:
+    tiles = _tiles(facts, method, p)
+    block = min(tiles, key=lambda b: tiles[b].on(device).seconds)
+    if not tiles[block].fills(device):
         return None
     # Reads after the sum are in place, too.
     after = {t.number for t in facts.after}
@@ -174,19 +176,14 @@ def _possible(facts: Facts, device: Device, precision: str) -> tuple[Method, Pro
     return None if in_part and sizes[p.k] % method.chunk else (method, p)
 
 
-def _groups(facts: Facts, p: Product) -> dict[tuple[int, int], int]:
-    """Number of groups with tiles of each size."""
+def _tiles(facts: Facts, method: Method, p: Product) -> dict[tuple[int, int], TilesWork]:
+    """The work in tiles of each size."""
     sizes = facts.extents
-    others = prod(sizes[name] for name in p.rest)
-    return {b: others * ceil_div(sizes[p.m], b[0]) * ceil_div(sizes[p.n], b[1]) for b in BLOCKS}
-
-
-def _steps(groups: int, block: tuple[int, int], device: Device) -> float:
-    """Cost of a step of the sum for the unit with most groups."""
-    rates = device.rates.of_gpu.tensor_cores
-    size = prod(BLOCKS[0]) // prod(block)
-    cost = {1: 1.0, 2: rates.half_tile, 4: rates.quarter_tile}[size]
-    return ceil_div(groups, device.compute_units) / size * cost
+    others, steps = prod(sizes[name] for name in p.rest), ceil_div(sizes[p.k], method.chunk)
+    return {
+        (m, n): TilesWork(others * ceil_div(sizes[p.m], m) * ceil_div(sizes[p.n], n), m * n, steps)
+        for m, n in BLOCKS
+    }
 
 
 @dataclass(frozen=True)
@@ -209,26 +206,29 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Split
     if possible is None:
         return None
     method, p = possible
-    steps, blocks = ceil_div(facts.extents[p.k], method.chunk), _groups(facts, p)
-    rates = device.rates.of_gpu.tensor_cores
-    step = rates.step * device.latency * 1e-6
-    whole = step * steps * min(_steps(n, b, device) for b, n in blocks.items())
-    results = prod(facts.extents[name] for name in facts.output_indices)
+    tiles = _tiles(facts, method, p).values()
+    whole = min(work.on(device).seconds for work in tiles)
     # Partial results of f32 are written, and read by a second kernel.
-    once = 8 * results / (device.bandwidth * 1e9)
-    split = {
-        (n, b): step * ceil_div(steps, n) * _steps(n * groups, b, device) + n * once
-        for b, groups in blocks.items()
-        if (n := min(device.compute_units // groups, steps // LEAST_STEPS)) > 1
-        and rates.speed * n * groups >= device.compute_units
-    }
+    once = 8 * prod(facts.extents[name] for name in facts.output_indices)
+    split = [
+        (n, _parts(work, n, once))
+        for work in tiles
+        if (n := min(device.compute_units // work.groups, work.steps // LEAST_STEPS)) > 1
+    ]
+    split = [(n, work.on(device).seconds) for n, work in split if work.fills(device)]
     if not split:
         return None
-    parts, block = min(split, key=split.__getitem__)
+    parts, seconds = min(split, key=itemgetter(1))
     # Their sum is a kernel, and so are their initial values of f32, where factors are shorter.
     launches = 1 if {t.type for t in facts.inputs} == {"f32"} else 2
-    found = SplitSum(p.k, parts, split[parts, block] + launches * device.launch * 1e-6)
-    return found if found.seconds < SPLIT_GAIN * whole else None
+    seconds += launches * device.launch * 1e-6
+    return SplitSum(p.k, parts, seconds) if seconds < SPLIT_GAIN * whole else None
+
+
+def _parts(work: TilesWork, parts: int, written: int) -> TilesWork:
+    """The work in parts of the sum, each of which writes its results."""
+    steps = ceil_div(work.steps, parts)
+    return replace(work, groups=parts * work.groups, steps=steps, written=parts * written)
 
 
 def _pad(tensor: Tensor, points: int) -> int:

@@ -17,8 +17,9 @@ from typing import TypeVar
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.cpu_caches import FEW_ROWS
-from tiledialect.schedule.cost.cpu_estimate import CpuModel, cpu_cost_below
+from tiledialect.schedule.cost.cpu_estimate import CpuModel
 from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.estimate import estimated_below
 from tiledialect.schedule.cost.facts import Facts, Tensor, between_lanes, padded_indices
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.contraction_roles import cpu_roles, is_window
@@ -80,7 +81,7 @@ def best_tiles(facts: Facts, device: Device) -> Iterable[tuple[Roles, Shape]]:
         )
         for shape in shapes:
             model = CpuModel(facts, scheduled(facts, r, shape), device)
-            if (faster := cpu_cost_below(model, below)) is not None:
+            if (faster := estimated_below(model, below)) is not None:
                 below = faster.seconds
         return below
 

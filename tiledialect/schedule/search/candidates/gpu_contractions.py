@@ -13,7 +13,7 @@ from math import inf, prod
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import Device
-from tiledialect.schedule.cost.estimate import cost
+from tiledialect.schedule.cost.estimate import estimated
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.asynchronous import copied_alone
@@ -80,7 +80,7 @@ def _seconds(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
     for copies in (2, 1):
         model = Model(facts, scheduled(facts, r, shape._replace(copies=copies)), device)
         if model.local_memory <= device.local_mem_size:
-            return cost(model).seconds
+            return estimated(model).seconds
     return inf
 
 

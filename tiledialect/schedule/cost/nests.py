@@ -1,0 +1,51 @@
+"""Time of nests that patterns are lowered to, whose operations are counted one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.parts import Estimate, Work
+
+
+@dataclass(frozen=True)
+class NestWork(Work):
+    """Counts of a kernel, for all work-items together."""
+
+    operations: float
+    """Time of instructions, in operations of full vectors."""
+    traffic: float
+    """Bytes that pass the caches."""
+    touched: float
+    """Bytes of global memory that are read or written."""
+    groups: int
+    items: int
+    """Work-items of a group."""
+
+    def on(self, device: Device) -> Estimate:
+        """The longest of instructions, bytes through the caches, and bytes of memory."""
+        rates, bandwidth = device.rates.nests, device.bandwidth * 1e9
+        near, shares = bandwidth * rates.cache_rate, self._shares(device)
+        arithmetic = self.operations / (device.arithmetic * 1e9) * shares
+        cache = self.traffic / near * shares
+        memory = self.touched / (bandwidth if self.touched > device.most_kept else near)
+        started = rates.group * self.groups / device.compute_units
+        return Estimate(
+            seconds=max(arithmetic, cache, memory) + started,
+            arithmetic=arithmetic,
+            cache=cache,
+            memory=memory,
+            waiting=started,
+            groups=self.groups,
+        )
+
+    def _shares(self, device: Device) -> float:
+        """Factor by which a kernel is slower than on a device whose units are all busy."""
+        units, groups = device.compute_units, self.groups
+        if device.is_cpu:
+            return ceil_div(groups, units) * units / max(groups, 1)
+        lanes = max(device.sub_group_size, 1)
+        warps = ceil_div(self.items, lanes)
+        full = warps * lanes / max(self.items, 1)
+        return full * max(1.0, units * device.rates.nests.hiding / max(groups * warps, 1))

@@ -1,0 +1,120 @@
+"""Cost of fused and of separate kernels, in bytes that could be moved meanwhile.
+
+A kernel costs the bytes that it moves, and a launch at least. Fusing saves the bytes that one
+kernel writes and the other one reads, and a launch. It costs operations that are repeated wherever
+an element is read. A kernel over rows has no more work-groups than rows, which leaves a part of the
+device idle if they are few; and rows that are too long to be kept are read once for each phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tiledialect.schedule.cost.device import SECTORS, Device
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes that a kernel moves, and their time."""
+
+    moved: float
+    """Bytes."""
+    time: float
+    """Time in bytes that could be moved meanwhile on a busy device: `moved` or more."""
+    groups: int
+    """Work-groups; for kernels without rows as many as keep the device busy."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Costs of two kernels, and of their fusion, in bytes that could be moved meanwhile."""
+
+    separate: float
+    fused: float
+    why: str
+    """Explanation of the costs."""
+
+    @property
+    def saved(self) -> float:
+        """Time that the fused kernel saves."""
+        return self.separate - self.fused
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Parameters of a device that fusion depends on."""
+
+    operations: float = 10.0
+    """Simple operations done while a byte is moved."""
+    launch: int = 1 << 20
+    """Bytes moved while a kernel is launched."""
+    groups: int = 64
+    """Work-groups that keep the device busy."""
+    lanes: int = 32
+    """Neighbours that a work-group takes where memory is fetched in whole lines."""
+    near: int = 1 << 16
+    """Bytes that a work-group can keep nearby, in registers, local memory or a cache."""
+    line: int = 1
+    """Bytes that a work-group fetches together on a CPU; 1 on GPUs, where concurrent groups share
+    lines.
+    """
+    nearest: int = 1 << 14
+    """Bytes of lines that are still cached when a work-group takes the next row."""
+    bandwidth: float = 200.0
+    """GB/s."""
+    cache_rate: float = 8.0
+    """Rate of repeated reads from near caches, relative to memory."""
+
+    @staticmethod
+    def of(device: Device | None) -> Machine:
+        """Parameters of a device; common ones if it is not known."""
+        if device is None:
+            return Machine()
+        cpu, most, rates = device.is_cpu, device.max_work_group_size, device.rates.kernels
+        registers = 4 * min(device.registers_unit, device.registers * most)
+        return Machine(
+            device.arithmetic / device.bandwidth,
+            int(device.launch * 1e3 * device.bandwidth),
+            device.compute_units * (1 if cpu else 2),
+            device.native_vector_width if cpu else device.sub_group_size,
+            int(rates.row_share * (device.second_cache if cpu else registers)),
+            SECTORS[device.kind] if cpu else 1,
+            device.cache_sizes[0] // 2,
+            device.bandwidth,
+            rates.cache_rate,
+        )
+
+    def time(self, moved: float) -> float:
+        """Time of a kernel that moves so many bytes, on a busy device."""
+        return max(moved, self.launch)
+
+    def gain(
+        self,
+        separate: Iterable[Traffic],
+        fused: Iterable[Traffic],
+        again: float = 0.0,
+        note: str = "",
+    ) -> Gain:
+        """Gain of some kernels over others, if they repeat some operations."""
+        separate, fused = [*separate], [*fused]
+        less, more = (in_millions(sum(t.moved for t in side)) for side in (fused, separate))
+        why = f"moving {less} MB instead of {more} MB" + note
+        if again:
+            why += f", with {in_millions(again)} million operations again"
+        taken = sum(t.time for t in fused) + again / self.operations
+        return Gain(sum(t.time for t in separate), taken, why)
+
+    def microseconds(self, time: float) -> str:
+        """Time in bytes that could be moved, as text in microseconds."""
+        return f"{time / self.bandwidth / 1e3:.1f} us"
+
+    def rows(self, moved: float, groups: int) -> Traffic:
+        """Traffic of a kernel over rows, which has so many work-groups."""
+        return Traffic(moved, self.time(moved * max(1.0, self.groups / max(groups, 1))), groups)
+
+
+def in_millions(count: float) -> str:
+    """A number as text in millions: three digits, or all that are before the point."""
+    millions = count / 1e6
+    return f"{millions:.0f}" if millions >= 1000 else f"{millions:.3g}"
