@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from fitting import fit
-from frame import Array, Task, tasks
+from frame import Array, Task, resized, tasks
 from timings import Kernel, Timing, read, write
 from workloads.table import WORKLOADS
 
@@ -29,6 +30,7 @@ import tiledialect as td
 from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.api.inputs import types_of
 from tiledialect.dialects.tile.schedule_text import named_kernels
+from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import print_module
 from tiledialect.lowering.runtime.program.compiling import lowered
 from tiledialect.schedule.cost.device import device_of
@@ -57,12 +59,18 @@ def shapes(task: Task) -> list[Array]:
 
 
 def task_of(name: str, device: td.Device) -> Task:
-    """The line of the benchmark of a name, with its sizes for a device."""
+    """The line of the benchmark of a name, with its sizes for a device or those after an ``@``."""
     scale = "gpu" if device.type == "gpu" else "cpu"
-    return next(task for task in tasks(WORKLOADS, scale) if task.name == name)
+    base, _, sizes = name.partition("@")
+    try:
+        task = next(task for task in tasks(WORKLOADS, scale) if task.name == base)
+    except StopIteration:
+        raise TileError(f"the benchmark has no line {base}") from None
+    given = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", sizes)}
+    return replace(task, workload=resized(task.workload, scale, given)) if given else task
 
 
-def kernel_of(task: Task, device: td.Device) -> Kernel:
+def kernel_of(line: str, task: Task, device: td.Device) -> Kernel:
     """The kernel of a line with most points, before it is scheduled."""
     types = types_of(task.inputs())
     module = lowered(task.function(device)._program, types, device, "tile-join-axes")  # pyright: ignore[reportPrivateUsage]
@@ -71,7 +79,7 @@ def kernel_of(task: Task, device: td.Device) -> Kernel:
     found = named_kernels(module)
     name = max(found, key=lambda k: kernel_facts(found[k], described).points)
     text = f"{device.name}, {device.driver}"
-    return Kernel(task.name, text, date.today().isoformat(), print_module(module), name)
+    return Kernel(line, text, date.today().isoformat(), print_module(module), name)
 
 
 def sampled(kernel: Kernel, best: int, others: int) -> list[tuple[int, Candidate]]:
@@ -129,7 +137,7 @@ def record(args: argparse.Namespace) -> None:
                 print(f"no time is left for {name} and those after it")
                 break
             task = task_of(name, device)
-            kernel = kernel_of(task, device)
+            kernel = kernel_of(name, task, device)
             chosen = sampled(kernel, args.best, args.others)
             texts = [kernel.text(candidate.schedule) for _, candidate in chosen]
             works = [(name, kernel.name, text, device.id) for text in texts]
@@ -149,7 +157,9 @@ def record(args: argparse.Namespace) -> None:
 def main() -> None:
     """Rank and time, or fit."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="LINE", help=f"by default {', '.join(LINES)}")
+    parser.add_argument(
+        "names", nargs="*", metavar="LINE[@N=64,…]", help=f"by default {', '.join(LINES)}"
+    )
     parser.add_argument("--best", type=int, default=16, help="number of the best; 16")
     parser.add_argument("--others", type=int, default=8, help="number of others; 8")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that compile")

@@ -37,12 +37,20 @@ class Problem:
 
 def problem(source: str, sizes: Mapping[str, int]) -> Problem:
     """The problem of Tile text whose header names the dimensions that have these sizes."""
-    header = source[source.index("(") : source.index("->")]
-    shapes: dict[str, Shape] = {}
-    for name, dims in re.findall(r"(\w+)\[([^\]]*)\]", header):
-        parts = [d.strip() for d in dims.split(",") if d.strip()]
-        shapes[name] = tuple(int(d) if d.isdecimal() else sizes[d] for d in parts)
+    shapes = {
+        name: tuple(int(d) if d.isdecimal() else sizes[d] for d in dims)
+        for name, dims in dimensions(source).items()
+    }
     return Problem(source, shapes)
+
+
+def dimensions(source: str) -> dict[str, list[str]]:
+    """The dimensions of each input of Tile text, as its header has them."""
+    header = source[source.index("(") : source.index("->")]
+    return {
+        name: [d.strip() for d in dims.split(",") if d.strip()]
+        for name, dims in re.findall(r"(\w+)\[([^\]]*)\]", header)
+    }
 
 
 @dataclass(frozen=True)
@@ -170,6 +178,17 @@ def tasks(workloads: Sequence[Workload], scale: Scale) -> list[Task]:
 def times(*dims: tuple[str, int]) -> Callable[[Shapes], float]:
     """Twice the product of sizes, each an axis of an input: the work of a contraction."""
     return lambda shapes: 2.0 * prod(shapes[name][axis] for name, axis in dims)
+
+
+def resized(w: Workload, scale: Scale, sizes: Mapping[str, int]) -> Workload:
+    """A workload with other sizes of some dimensions at a scale."""
+    own = w.problems[scale]
+    known = {
+        d: n
+        for name, dims in dimensions(own.source).items()
+        for d, n in zip(dims, own.shapes[name], strict=True)
+    }
+    return replace(w, problems={**w.problems, scale: problem(own.source, {**known, **sizes})})
 
 
 def renamed(w: Workload, name: str, **changes: Any) -> Workload:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -97,5 +98,7 @@ def write(path: Path, kernels: Iterable[Kernel]) -> None:
 def read(path: Path) -> list[Kernel]:
     """Records of a file."""
     data = path.read_bytes()
-    found = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
-    return [Kernel(**{**k, "timings": tuple(Timing(**t) for t in k["timings"])}) for k in found]
+    found: list[dict[str, Any]] = json.loads(
+        gzip.decompress(data) if path.suffix == ".gz" else data
+    )
+    return [Kernel(timings=tuple(Timing(**t) for t in k.pop("timings")), **k) for k in found]

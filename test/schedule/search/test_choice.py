@@ -25,13 +25,13 @@ from tiledialect.passes.fuse.tile_fuse import TileFusePass
 from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
 from tiledialect.passes.specialize.tile_specialize import specialize
 from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.estimate import modelled
 from tiledialect.schedule.loops import Role
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.choice import (
     Candidate,
     best_or_default,
     misfits,
-    modelled,
     ranked,
 )
 
