@@ -94,9 +94,7 @@ def test_what_takes_long_to_compute_is_written_out_less(operations: float):
     case = replace(facts(1, {"i": 512, "j": 512}, result, read), combination="none")
     bodies = [
         prod(x.extent for x in schedule.levels if x.role is Role.UNROLL)
-        for schedule in proposed_by(
-            "sums along memory", replace(case, operations=operations), DEVICES["wide"]
-        )
+        for schedule in proposed_by("sums", replace(case, operations=operations), DEVICES["wide"])
     ]
     assert max(bodies) == {2.0: 32, 400.0: 8, 1e5: 1}[operations]
     assert all(copies == 1 or copies * operations <= MOST_OPERATIONS for copies in bodies)

@@ -27,9 +27,8 @@ from tiledialect.schedule.search.candidates.roles import Roles
 from tiledialect.schedule.search.candidates.tiles import (
     Shape,
     Sizes,
-    body,
+    Tiles,
     has_vectors,
-    scheduled,
     written_out,
 )
 
@@ -71,7 +70,8 @@ def best_tiles(facts: Facts, device: Device) -> Iterable[tuple[Roles, Shape]]:
 
     def seconds(tiled: tuple[Roles, Shape], below: float) -> float:
         r, tile = tiled
-        counts, groups = _counts(facts, r, tile), GROUPS[1] * device.compute_units
+        tiles = Tiles(facts, r, tile)
+        counts, groups = tiles.counts, GROUPS[1] * device.compute_units
         shapes = (
             tile._replace(blocks=blocks, staged=staged, parts=parts)
             for columns in sorted({1, counts[r.along]})
@@ -80,7 +80,7 @@ def best_tiles(facts: Facts, device: Device) -> Iterable[tuple[Roles, Shape]]:
             for parts in ((), *_image_blocks(facts, r)[-1:])
         )
         for shape in shapes:
-            model = CpuModel(facts, scheduled(facts, r, shape), device)
+            model = CpuModel(facts, tiles.in_blocks(shape), device)
             if (faster := estimated_below(model, below)) is not None:
                 below = faster.seconds
         return below
@@ -92,8 +92,9 @@ def best_tiles(facts: Facts, device: Device) -> Iterable[tuple[Roles, Shape]]:
 def in_blocks(facts: Facts, tiled: tuple[Roles, Shape], device: Device) -> Iterator[Schedule]:
     """Schedules of a tile in several blocks; different numbers of groups often give the same."""
     r, tile = tiled
-    for shape in dict.fromkeys(_blocks(facts, r, tile, device)):
-        yield scheduled(facts, r, shape)
+    tiles = Tiles(facts, r, tile)
+    for shape in dict.fromkeys(_blocks(facts, r, tile, tiles.counts, device)):
+        yield tiles.in_blocks(shape)
 
 
 def _fastest(count: int, found: Iterable[T], seconds: Callable[[T, float], float]) -> list[T]:
@@ -144,12 +145,6 @@ def _lanes(extent: int, width: int) -> list[int]:
     found = [k for k in (width, width // 2, width // 4) if 1 < k < 2 * extent] or [2]
     divides = next((k for k in found if extent % k == 0), 0)
     return [k for k in found if k in (found[0], divides)]
-
-
-def _counts(facts: Facts, r: Roles, tile: Shape) -> Mapping[str, int]:
-    """Number of tiles along each output index."""
-    levels = body(facts, r, tile)
-    return {name: levels.rest(name) for name in (*r.rows, r.along)}
 
 
 def _has_more_vectors(facts: Facts, r: Roles, shape: Shape) -> bool:
@@ -247,9 +242,10 @@ def _group_counts(facts: Facts, r: Roles, device: Device) -> Sequence[int]:
     return [*counts, least] if len(r.sums) == 1 and least > counts[-1] else counts
 
 
-def _blocks(facts: Facts, r: Roles, tile: Shape, device: Device) -> Iterator[Shape]:
+def _blocks(
+    facts: Facts, r: Roles, tile: Shape, counts: Mapping[str, int], device: Device
+) -> Iterator[Shape]:
     """Blocks of tiles of a work-group: from few large groups to many small ones."""
-    counts = _counts(facts, r, tile)
     whole = counts[r.along]
     for groups in _group_counts(facts, r, device):
         # Where there are few rows, groups share the columns.

@@ -19,7 +19,7 @@ from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.asynchronous import copied_alone
 from tiledialect.schedule.search.candidates.contraction_roles import FEW, is_tap
 from tiledialect.schedule.search.candidates.roles import Roles, slide_with, windows_of
-from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, body, scheduled
+from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, Tiles, body
 
 LEAST_ITEMS, MOST_ITEMS = 64, 256
 """Fewest and most work-items of a group."""
@@ -49,7 +49,7 @@ ROWS = 64
 def in_chunks(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """Every shape that suits the sizes of a contraction."""
     for shape in _shapes(facts, r, device):
-        yield copied_alone(facts, scheduled(facts, r, shape), device)
+        yield copied_alone(facts, Tiles(facts, r, shape).in_chunks(shape), device)
 
 
 def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
@@ -77,8 +77,9 @@ def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
 
 def _seconds(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
     """Seconds of a tiling, with tiles fetched ahead where local memory has room for them."""
+    tiles = Tiles(facts, r, shape)
     for copies in (2, 1):
-        model = Model(facts, scheduled(facts, r, shape._replace(copies=copies)), device)
+        model = Model(facts, tiles.in_chunks(shape._replace(copies=copies)), device)
         if model.local_memory <= device.local_mem_size:
             return estimated(model).seconds
     return inf

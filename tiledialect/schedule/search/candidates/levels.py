@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from math import prod
 from typing import Self
 
-from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import LINE, Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.default_schedule import on_grid
@@ -40,9 +39,15 @@ class Levels:
         self.inner: list[LoopLevel] = []
         """Levels inside a work-item, outermost first."""
 
+    def copy(self) -> Levels:
+        """A copy, to which other levels may be added."""
+        found = Levels(self.facts)
+        found.reach, found.items, found.inner = {**self.reach}, [*self.items], [*self.inner]
+        return found
+
     def rest(self, index: str) -> int:
         """Number of steps that an index has left."""
-        return ceil_div(self.facts.extents[index], self.reach[index])
+        return -(-self.facts.extents[index] // self.reach[index])
 
     @property
     def points(self) -> int:
@@ -101,14 +106,20 @@ class Levels:
             points //= count
         return self
 
-    def schedule(self, stages: Iterable[Stage] = (), grid: Iterable[str] | None = None) -> Schedule:
-        """The schedule, with the rest of output indices on the grid.
+    def schedule(
+        self,
+        stages: Iterable[Stage] = (),
+        grid: Iterable[str] = (),
+        *,
+        has_all_axes: bool = False,
+    ) -> Schedule:
+        """The schedule, with the rest of output indices on the grid, perhaps in another order.
 
-        ``grid`` has these indices in an order, each with an axis even if it has a single step.
+        With ``has_all_axes`` each of them has an axis even if it has a single step.
         """
-        if grid is None:
-            grid = (n for n in self.facts.output_indices if self.rest(n) > 1)
-        groups = on_grid((n, self.reach[n], self.rest(n)) for n in grid)
+        names = grid or self.facts.output_indices
+        rest = [(n, self.reach[n], self.rest(n)) for n in names]
+        groups = on_grid(rest if has_all_axes else (x for x in rest if x[2] > 1))
         return Schedule((*groups, *self.items, *self.inner), tuple(stages))
 
 

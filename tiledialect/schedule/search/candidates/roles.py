@@ -156,23 +156,30 @@ def read_once_roles(facts: Facts, _: Device) -> Iterator[Roles]:
     if facts.aggregates and are_known(facts):
         source = largest(facts)
         order = by_stride(source, facts.extents, facts)
-        is_once = facts.points * source.bytes <= READ_TWICE * source.size
-        if is_once and order and source.strides[order[0]] == 1:
+        if _is_read_once(facts) and order and source.strides[order[0]] == 1:
             yield from along_input(facts, order)
 
 
+def _is_read_once(facts: Facts) -> bool:
+    """Whether each element of the largest input is read about once."""
+    source = largest(facts)
+    return facts.points * source.bytes <= READ_TWICE * source.size
+
+
 def memory_roles(facts: Facts, device: Device) -> Iterator[Roles]:
-    """Roles of an aggregate along the memory of its largest operand, if that fills a vector."""
+    """Roles of an aggregate along the memory of its largest operand, if that fills a vector or is
+    read once."""
     if not facts.aggregates or not facts.points or not are_known(facts):
         return
     source = largest(facts)
-    width = device.lanes(source.type, source.bytes)
+    least = 2 if _is_read_once(facts) else device.lanes(source.type, source.bytes)
     names = (n for n in facts.reduced_indices if source.strides.get(n) == 1)
-    along = next((n for n in names if facts.extents[n] >= width > 1), None)
+    along = next((n for n in names if facts.extents[n] >= least > 1), None)
     if along is not None:
-        outputs = [n for n in facts.output_indices if facts.extents[n] > 1]
+        outputs = [n for n in reversed(facts.output_indices) if facts.extents[n] > 1]
+        outputs.sort(key=lambda n: abs(source.strides.get(n, 0)))
         others = [n for n in facts.reduced_indices if n != along]
-        yield Roles(along, tuple(reversed(outputs)), (along, *reversed(others)))
+        yield Roles(along, tuple(outputs), (along, *reversed(others)))
 
 
 def row_roles(facts: Facts, _: Device) -> Iterator[Roles]:

@@ -29,9 +29,6 @@ from tiledialect.schedule.search.candidates.roles import Roles, largest
 
 LEAST_ITEMS = 128
 """Fewest work-items that share a row, if it is long enough."""
-TOGETHER = 8
-"""Number of neighbouring rows of a few elements each that a work-item of a CPU sums at the same
-time."""
 SHORT = 8
 """Number of elements up to which sums are unrolled for several columns of a GPU's work-item."""
 COLUMNS_OF_ITEM = 4
@@ -80,22 +77,6 @@ def column_sums_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Sched
         levels.item(longest, parts, "y").unroll(longest, count)
         levels.unroll(first, COLUMNS_OF_ITEM if is_short else 1)
         yield levels.whole(r.sums).schedule()
-
-
-def row_sums_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
-    """Sums of rows of any length, several short ones at a time."""
-    extent, length = facts.extents[r.along], facts.points
-    width = lanes(device, [largest(facts)], extent)
-    for n in facts.output_indices:
-        length //= max(1, facts.extents[n])
-    for count in unrolls(extent, width, 4):
-        is_short = len(r.sums) > 1 and extent == width * count
-        for together in (1, TOGETHER) if is_short and r.rows else (1,):
-            if together == 1 or facts.extents[r.rows[0]] % together == 0:
-                levels = Levels(facts).vector(r.along, width).unroll(r.along, count)
-                levels.unroll(next(iter(r.rows), None), together).whole(r.sums)
-                levels.work(r.rows, work_of_group(facts, device, length * together))
-                yield levels.schedule()
 
 
 def column_sums_on_cpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
@@ -153,7 +134,7 @@ def sums_along_memory(facts: Facts, r: Roles, device: Device) -> Iterator[Schedu
     operand is read once, some rows at a time.
     """
     source = largest(facts)
-    width = device.lanes(source.type, source.bytes)
+    width = lanes(device, [source], facts.extents[r.along])
     for tile, steps, groups in product(_row_tiles(facts, r, source), STEPS, GROUPS_OF_ROWS):
         copies = steps * prod(tile.values())
         if copies == 1 or copies * facts.operations <= MOST_OPERATIONS:
@@ -170,13 +151,14 @@ def _row_tiles(facts: Facts, r: Roles, source: Tensor) -> Iterator[Mapping[str, 
     extents = facts.extents
     columns = [n for n in reversed(r.rows) if n not in source.names]
     together = prod(extents[n] for n in columns)
+    last = [n for n in facts.output_indices if n in r.rows][-1:]
     for rows in ROWS:
-        yield {n: min(rows, extents[n]) for n in r.rows[:1]}
+        yield {n: min(rows, extents[n]) for n in last}
     if columns and together <= MOST_RESULTS and len(columns) < len(r.rows):
-        last = next(n for n in r.rows if n in source.names)
+        row = next(n for n in r.rows if n in source.names)
         for rows in ROWS[1:]:
             if rows * together <= TILE:
-                yield {n: extents[n] for n in columns} | {last: min(rows, extents[last])}
+                yield {n: extents[n] for n in columns} | {row: min(rows, extents[row])}
 
 
 def _share_rows(levels: Levels, r: Roles, groups: int) -> None:

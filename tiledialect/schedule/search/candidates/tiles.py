@@ -8,10 +8,11 @@ and the innermost sum is cut into chunks, at each of which operands are staged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
+from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.facts import Facts, Tensor, steps_of
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
@@ -82,39 +83,63 @@ class Shape(NamedTuple):
         return prod(count for _, count in self.tile)
 
 
-def scheduled(facts: Facts, r: Roles, s: Shape) -> Schedule:
-    """The schedule of a shape."""
-    levels = body(facts, r, s)
-    count = len(levels.inner)
-    if s.chunk:
+class Tiles:
+    """The schedules of shapes with the same tiles and items."""
+
+    def __init__(self, facts: Facts, r: Roles, s: Shape):
+        self.facts = facts
+        self.roles = r
+        self.levels = body(facts, r, s)
+        """The levels of a tile, and of the items that have tiles."""
+        self._with_sums: dict[tuple[int, ...], Levels] = {}
+        """These and those of short sums, for each number of parts."""
+
+    @lazy
+    def counts(self) -> Mapping[str, int]:
+        """Number of tiles along each output index."""
+        return {name: self.levels.rest(name) for name in (*self.roles.rows, self.roles.along)}
+
+    def in_chunks(self, s: Shape) -> Schedule:
+        """The schedule of a GPU, whose operands are staged for chunks of the innermost sum."""
+        facts, r, levels = self.facts, self.roles, self.levels.copy()
+        count = len(levels.inner)
         _chunks(levels, r, s)
         sums = levels.inner[: len(levels.inner) - count]
         stages = (*_local_of_chunk(facts, r, s), *_private(facts, r, s, sums))
         apart = (*r.alone, *(n for n in r.inner if n not in r.rows))
-        return levels.schedule(stages, grid=(*apart, *reversed(r.rows), r.along))
-    _short_sums(levels, r, s)
-    for name, steps in reversed(s.blocks):
-        levels.loop(name, steps)
-    count = len(levels.inner)
-    levels.whole(r.sums)
-    outer = levels.inner[: len(levels.inner) - count]
-    grid = (name for name in (*reversed(r.rows), r.along) if levels.rest(name) > 1)
-    return levels.schedule(_packed(facts, r, s, outer, levels.inner), grid)
+        grid = (*apart, *reversed(r.rows), r.along)
+        return levels.schedule(stages, grid, has_all_axes=True)
+
+    def in_blocks(self, s: Shape) -> Schedule:
+        """The schedule of a CPU, whose operands are staged for blocks of tiles."""
+        facts, r = self.facts, self.roles
+        if s.parts not in self._with_sums:
+            self._with_sums[s.parts] = _short_sums(self.levels.copy(), r, s)
+        levels = self._with_sums[s.parts].copy()
+        for name, count in reversed(s.blocks):
+            levels.loop(name, count)
+        count = len(levels.inner)
+        if s.parts:
+            levels.whole(r.sums)
+        outer = levels.inner[: len(levels.inner) - count]
+        stages = _packed(facts, r, s, outer, levels.inner) if s.staged else ()
+        return levels.schedule(stages, (*reversed(r.rows), r.along))
 
 
 def body(facts: Facts, r: Roles, s: Shape) -> Levels:
     """The levels of a tile, and of the items and sub-groups that have tiles."""
     levels, items = Levels(facts), dict(s.items)
-    levels.vector(r.along, s.lanes).item(r.along, items.get(r.along, 1))
+    levels.vector(r.along, s.lanes)
+    if items:
+        levels.item(r.along, items[r.along])
     unrolled = [*s.tile, (r.along, s.columns)]
     if s.by_vectors:
         unrolled.sort(key=lambda x: not has_vectors(facts, r, x[0]))
     for name, count in reversed(unrolled):
         near = FOUR if s.fours and name == r.rows[0] else count
         levels.add(name, near, Role.UNROLL)
-        if name != r.along:
-            levels.item(name, items.get(name, 1))
-        levels.add(name, count // near, Role.UNROLL)
+        if name in items and name != r.along:
+            levels.item(name, items[name]).add(name, count // near, Role.UNROLL)
     for name, count in s.sub_groups:
         levels.item(name, count)
     return levels
@@ -128,8 +153,7 @@ def has_vectors(facts: Facts, r: Roles, name: str) -> bool:
 def written_out(facts: Facts, r: Roles, s: Shape) -> tuple[set[str], frozenset[str]]:
     """The indices that move within the innermost body of a CPU; and those that have one value in
     each part of it, so that tests of them are none."""
-    levels = Levels(facts)
-    _short_sums(levels, r, s)
+    levels = _short_sums(Levels(facts), r, s)
     sums = ((x.index, x.extent) for x in levels.inner if x.role is Role.UNROLL)
     steps = dict((*s.tile, *sums))
     known = (name for name, extent in facts.extents.items() if steps.get(name, 1) == extent)
@@ -139,8 +163,8 @@ def written_out(facts: Facts, r: Roles, s: Shape) -> tuple[set[str], frozenset[s
 # -- sums ------------------------------------------------------------------------------------------
 
 
-def _short_sums(levels: Levels, r: Roles, s: Shape) -> None:
-    """Loops over a part of the sums, the innermost of which are unrolled as far as a body has
+def _short_sums(levels: Levels, r: Roles, s: Shape) -> Levels:
+    """Add loops over a part of the sums, the innermost of which are unrolled as far as a body has
     room."""
     parts = dict(zip(reversed(r.sums), s.parts, strict=False))
     room = min(MOST_STEPS, max(1, BODY // (s.columns * s.rows)))
@@ -155,10 +179,11 @@ def _short_sums(levels: Levels, r: Roles, s: Shape) -> None:
             few = next((k for k in (4, 3, 2) if k <= room and size % k == 0), 1)
             few = few if name == r.sums[0] else 1
             levels.add(name, few, Role.UNROLL).loop(name, size // few)
+    return levels
 
 
 def _chunks(levels: Levels, r: Roles, s: Shape) -> None:
-    """Loops over the chunks of the innermost sum, around its steps and taps.
+    """Add loops over the chunks of the innermost sum, around its steps and taps.
 
     A body larger than the instruction cache stays a loop, the outermost first.
     """
