@@ -46,7 +46,7 @@ class Roles:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The output indices where that of the lanes is one, which is first."""
+        """The index of the lanes, then the rows: all output indices if the lanes are not summed."""
         return self.along, *self.rows
 
 

@@ -26,6 +26,7 @@ from tiledialect.schedule.search.candidates.levels import (
     work_of_group,
 )
 from tiledialect.schedule.search.candidates.roles import Roles, largest
+from tiledialect.schedule.search.candidates.tiles import with_fastest
 
 LEAST_ITEMS = 128
 """Fewest work-items that share a row, if it is long enough."""
@@ -180,6 +181,4 @@ def _across(facts: Facts, r: Roles) -> Iterator[Stage]:
     rows."""
     for t in facts.inputs:
         if abs(t.strides.get(r.along, 1)) != 1:
-            axes = [k for k, moves in enumerate(t.affine_access.moves) if r.along in moves]
-            others = (k for k in range(len(t.shape)) if k != axes[-1])
-            yield Stage(t.number, local=True, order=(*others, axes[-1]))
+            yield Stage(t.number, local=True, order=with_fastest(t, r.along))

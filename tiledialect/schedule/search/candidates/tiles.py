@@ -211,7 +211,7 @@ def _packed(
     fastest."""
     for tensor in facts.inputs:
         if tensor.number in s.staged:
-            order = _with_fastest(tensor, r.along)
+            order = with_fastest(tensor, r.along)
             place = outer[-1] if outer else None
             if s.inside and s.inside in tensor.names:
                 place = next((x for x in inner if x.index == s.inside), place)
@@ -228,7 +228,7 @@ def _packed(
             )
 
 
-def _with_fastest(tensor: Tensor, index: str) -> tuple[int, ...]:
+def with_fastest(tensor: Tensor, index: str) -> tuple[int, ...]:
     """The order of axes with the last one that an index moves fastest; empty: the operand's own."""
     rank = len(tensor.shape)
     axes = [k for k, moves in enumerate(tensor.affine_access.moves) if index in moves]
