@@ -13,8 +13,9 @@ import pyopencl as cl
 from tiledialect.errors import TileError
 from tiledialect.lowering.opencl.target import Program
 
-ENOUGH = 40_000
-"""Characters of kernels that are built together: each build costs as much as some 5,000 more."""
+ENOUGH = 15_000
+"""Least characters of kernels that are built together, with all that are printed by then: each
+build costs as much as some 5,000 more."""
 
 
 class End(Enum):
@@ -46,8 +47,8 @@ def early_builds(build: Callable[[str], object]) -> Generator[Builder]:
                     together.take(program)
                 case end:
                     pass
-            is_enough = end is End.WHOLE or len(together.text) >= ENOUGH
-            if together.functions and is_enough:
+            is_enough = end is None and waiting.empty() and len(together.text) >= ENOUGH
+            if together.functions and (is_enough or end is End.WHOLE):
                 with suppress(TileError, cl.Error):
                     build(together.text)
                 together = Program()

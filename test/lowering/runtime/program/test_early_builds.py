@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from threading import active_count
+from pathlib import Path
+from threading import active_count, current_thread, main_thread
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,16 +12,18 @@ import pytest
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.opencl.target import Program
+from tiledialect.lowering.runtime.device import probe
 from tiledialect.lowering.runtime.program import early_builds as early
 from tiledialect.lowering.runtime.program import specialization
 from tiledialect.lowering.runtime.program.early_builds import End, early_builds
+from tiledialect.lowering.runtime.program.program_text import KernelTexts
 
 TWO = """function (X[N, K], W[K, M]) -> (C, S) {
   C[i, j: N, M] = +(X[i, k] * W[k, j]); S[j: M] = >(C[i, j]); }"""
 
 
 def printed(name: str) -> Program:
-    return Program(functions=[f"{name};"])
+    return Program(functions=[name])
 
 
 def test_kernels_are_built_in_their_order_and_all_before_the_end(
@@ -27,18 +31,29 @@ def test_kernels_are_built_in_their_order_and_all_before_the_end(
 ) -> None:
     monkeypatch.setattr(early, "ENOUGH", 8)
     built: list[str] = []
+    names = [f"kernel_{k};" for k in range(20)]
     with early_builds(built.append) as give:
-        for name in ("one", "two", "three"):
+        for name in names:
             give(printed(name))
         give(End.WHOLE)
-    assert built == ["one;\n\ntwo;\n", "three;\n"]
+    assert "".join(built).split() == names
+
+
+def test_few_kernels_wait_for_the_end() -> None:
+    built: list[str] = []
+    with early_builds(built.append) as give:
+        give(printed("one;"))
+        give(printed("two;"))
+        assert built == []
+        give(End.WHOLE)
+    assert built == ["one;\n\ntwo;\n"]
 
 
 def test_nothing_is_built_for_a_program_that_is_refused() -> None:
     built: list[str] = []
     threads = active_count()
     with pytest.raises(TileError), early_builds(built.append) as give:
-        give(printed("one"))
+        give(printed("one;"))
         raise TileError("refused")
     assert built == []
     assert active_count() == threads
@@ -53,22 +68,24 @@ def test_a_refused_kernel_is_left_to_the_caller(monkeypatch: pytest.MonkeyPatch)
         raise TileError("refused")
 
     with early_builds(build) as give:
-        give(printed("one"))
-        give(printed("two"))
-    assert tried == ["one;\n", "two;\n"]
+        give(printed("one;"))
+        give(printed("two;"))
+        give(End.WHOLE)
+    assert "".join(tried).split() == ["one;", "two;"]
 
 
 def test_a_call_builds_each_kernel_once(
-    device: td.Device, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    device: td.Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(early, "ENOUGH", 1)
-    monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-    texts: list[str] = []
+    monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
+    probe.share(tmp_path)
+    built: list[tuple[str, bool]] = []
     build = specialization.build_program
 
-    def noted(source: str, *rest: object) -> object:
-        texts.append(source)
-        return build(source, *rest)  # pyright: ignore[reportArgumentType]
+    def noted(source: str, *rest: Any) -> Any:
+        built.append((source, current_thread() is main_thread()))
+        return build(source, *rest)
 
     monkeypatch.setattr(specialization, "build_program", noted)
     f = td.compile(TWO, device=device)
@@ -77,7 +94,16 @@ def test_a_call_builds_each_kernel_once(
     # Small integers: exact.
     assert np.array_equal(product, x @ w)
     assert np.array_equal(largest, (x @ w).max(0))
-    source = f.opencl(x, w)
-    names = [n for n in ("_C(", "_S(") if n in source]
-    assert [sum(n in text for text in texts) for n in names] == [1] * len(names)
-    assert len(texts) == source.count("__kernel")
+    kernels = KernelTexts.of(f.opencl(x, w)).kernels
+    heads = [f"void {name}(" for name in kernels]
+    assert [sum(head in text for text, _ in built) for head in heads] == [1] * len(heads)
+    assert not any(in_main for _, in_main in built)
+
+
+def test_kernels_of_given_schedules_are_built_after_they_are_tried(
+    device: td.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(specialization, "early_builds", pytest.fail)
+    f = td.compile(TWO, device=device).with_schedules({"S": "<serial j : 3, serial i : 3>"})
+    x, w = (np.ones(s, "f4") for s in ((3, 4), (4, 3)))
+    assert np.array_equal(f(x, w)[1], np.full(3, 4, "f4"))
