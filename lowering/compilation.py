@@ -38,13 +38,15 @@ def compile_module(
     after: str | None = None,
     schedules: tuple[str, ...] = (),
     fusion: Fusion = MODELLED,
+    passes: tuple[str, ...] = (),
 ) -> ModuleOp:
     """The kernel-level module of a function for inputs of these types; ``module`` stays as it is.
 
     ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
     differentiated that often, and ``types`` includes the types of the cotangents; with ``after``
     the passes after the one of that name are not run. ``schedules`` are given to the kernels, see
-    ``tile-loop-tiling``, and ``fusion`` to ``tile-fuse``. Warnings for the user are in the
+    ``tile-loop-tiling``, and ``fusion`` to ``tile-fuse``; ``passes`` take the place of the cost
+    model's choices, see `GivenPasses`. Warnings for the user are in the
     attribute ``tile.warnings``. Raises a TileError if the types do not fit.
     """
     module = only(module.clone(), name)
@@ -55,7 +57,8 @@ def compile_module(
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)
-    PassPipeline(_until(_passes(module, schedules, fusion), after)).apply(context, module)
+    steps = pipeline(local_size_of(module), schedules, fusion, passes)
+    PassPipeline(_until(steps, after)).apply(context, module)
     return module
 
 
@@ -105,13 +108,6 @@ def warnings_of(module: ModuleOp) -> tuple[str, ...]:
     return tuple(text.data for text in given if isinstance(text, StringAttr))
 
 
-def _passes(
-    module: ModuleOp, schedules: tuple[str, ...] = (), fusion: Fusion = MODELLED
-) -> tuple[ModulePass, ...]:
-    """The pipeline for the module's device."""
-    return pipeline(local_size_of(module), schedules, fusion)
-
-
 BEFORE = ("tile-specialize", "tile-gradient")
 """Passes before the pipeline."""
 
@@ -125,4 +121,5 @@ def _until(passes: tuple[ModulePass, ...], after: str | None) -> tuple[ModulePas
         return ()
     if after not in names:
         raise TileError(f"there is no pass {after}; there is {', '.join((*BEFORE, *names))}")
-    return passes[: names.index(after) + 1]
+    # A pass may be there several times: for what is given, and for the rest.
+    return passes[: len(names) - names[::-1].index(after)]

@@ -13,6 +13,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from tiledialect.dialects.tile.schedule_text import read_schedules
 from tiledialect.ir.common_subexpressions import NamingCsePass
 from tiledialect.ir.target_spec import is_gpu, limit, platform
+from tiledialect.lowering.given_passes import GivenPasses
 from tiledialect.lowering.gpu.arith_share_reciprocals import ArithShareReciprocalsPass
 from tiledialect.lowering.gpu.gpu_broadcast_halves import GpuBroadcastHalvesPass
 from tiledialect.lowering.gpu.gpu_count_copies import GpuCountCopiesPass
@@ -47,7 +48,6 @@ from tiledialect.passes.algebra.tile_factor_sums import TileFactorSumsPass
 from tiledialect.passes.algebra.tile_one_hot import TileOneHotPass
 from tiledialect.passes.algebra.tile_scan import TileScanPass
 from tiledialect.passes.algebra.tile_split_product import TileSplitProductPass
-from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
 from tiledialect.passes.fuse.options import Fusion
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
@@ -61,7 +61,6 @@ from tiledialect.passes.schedule.tile_join_axes import TileJoinAxesPass
 from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.specialize.tile_narrow_operands import TileNarrowOperandsPass
 from tiledialect.passes.specialize.tile_widen import TileWidenPass
-from tiledialect.passes.split.tile_split_reduction import TileSplitReductionPass
 from tiledialect.passes.split.tile_split_rows import TileSplitRowsPass
 from tiledialect.passes.split.tile_split_scan import TileSplitScanPass
 from tiledialect.passes.split.tile_split_scatter import TileSplitScatterPass
@@ -86,10 +85,13 @@ KERNEL_PASSES = (
 
 
 def pipeline(
-    local_size: int, schedules: tuple[str, ...] = (), fusion: Fusion = MODELLED
+    local_size: int,
+    schedules: tuple[str, ...] = (),
+    fusion: Fusion = MODELLED,
+    passes: tuple[str, ...] = (),
 ) -> tuple[ModulePass, ...]:
-    """Passes from specialized functions to the kernel level."""
-    whole = _whole(schedules)
+    """Passes from specialized functions to the kernel level; some may be given as texts."""
+    whole, given = _whole(schedules), GivenPasses(passes)
     return (
         # specialize
         TileWidenPass(),
@@ -109,12 +111,12 @@ def pipeline(
         TileDefractPass(),
         TileNarrowOperandsPass(),
         TileSplitProductPass(keep=whole),
-        TileWinogradPass(keep=whole),
+        *given.winograd(whole),
         # split
         TileSplitRowsPass(keep=whole),
-        TileSplitReductionPass(keep=whole),
+        *given.splits(whole),
         # fuse
-        TileFusePass(**vars(fusion)),
+        TileFusePass(**vars(given.fusion(fusion))),
         # schedule
         TileJoinAxesPass(schedules),
         TileLoopTilingPass(local_size, schedules),

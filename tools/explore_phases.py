@@ -1,4 +1,4 @@
-"""Phases of the exploration of Lift programs on files: each prints programs for the next."""
+"""Phases of the exploration of programs on files: each prints programs for the next."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
+from tiledialect.api.function import Function
 from tiledialect.errors import TileError
 from tiledialect.exploration.algorithmic import algorithmic
 from tiledialect.exploration.mapping import mapping
@@ -17,7 +18,7 @@ from tiledialect.exploration.patterns import input_sizes
 from tiledialect.exploration.settings import Settings, native_lanes
 from tiledialect.exploration.subject import cost_device
 from tiledialect.ir.mlir_text import parse_mlir, print_module
-from tiledialect.ir.signature import argument_names, find_function
+from tiledialect.ir.signature import argument_names, find_function, type_text
 from tiledialect.lowering.lift_to_nest.sizes import input_names, is_of_patterns
 from tiledialect.lowering.runtime.device.devices import choose
 from tiledialect.passes.lift.strategies.derivation import Derivation
@@ -27,6 +28,10 @@ from tiledialect.schedule.cost.device import Device
 
 BETWEEN = "// -----"
 """Line between programs, as for the option ``--split-input-file`` of `xdsl-opt`."""
+TILE_PHASES = (
+    "{} is a Tile program, which has the phase algorithmic, and schedules in place of {}: "
+    "tile-explore without --phase searches them"
+)
 _HEAD = re.compile(r"\s*((?://[^\n]*\n)*)")
 
 
@@ -99,6 +104,17 @@ class Programs:
         types = (self.types.get(n) or declared_type(n, t) for n, t in zip(names, own, strict=True))
         sizes = input_sizes(program, tuple(types))
         return program.bind(**sizes) if sizes else program
+
+
+def tile_texts(
+    name: str, function: Function, types: Mapping[str, TensorType[Attribute]], most: int
+) -> Iterator[str]:
+    """Programs that the algorithmic phase makes of a Tile program, as text; at most so many."""
+    if name != "algorithmic":
+        raise TileError(TILE_PHASES.format(function.name, name))
+    part = function.program_part({n: type_text(t) for n, t in types.items()})
+    for number, text in enumerate(part.printed(most)):
+        yield f"{BETWEEN}\n{text}" if number else text
 
 
 def phase_texts(

@@ -71,8 +71,8 @@ def parser() -> ArgumentParser:
     add(
         "--phase",
         metavar="NAME",
-        help="print the programs of one phase for a Lift program, or for those of the phase "
-        "before, as MLIR: algorithmic, mapping or parameters",
+        help="print the programs of one phase, or of the phase before, as MLIR: algorithmic, and "
+        "for Lift's patterns mapping or parameters",
     )
     add("--programs", metavar="N", type=int, help=f"most programs of a phase ({PROGRAMS})")
     add("--plot", metavar="FILE", help="write a chart of the trials, as SVG")
@@ -110,23 +110,25 @@ def run(args: Namespace) -> int:
 
 def run_phase(args: Namespace, settings: Settings) -> int:
     """Print the programs of a phase."""
-    from tiledialect.tools.explore_phases import Programs, phase_texts
+    from tiledialect.tools.explore_phases import Programs, phase_texts, tile_texts
 
     given = [f"--{name}" for name in SEARCHING if getattr(args, name) not in (None, False, [])]
     if given:
         raise TileError(f"{given[0]} is for searches, and --phase measures nothing")
     if not args.file:
-        raise TileError("give a .mlir file")
-    if args.file.endswith(".tile"):
-        raise TileError(f"{args.file} is Tile text; phases are for Lift's patterns, as .mlir")
-    is_text = args.file == STANDARD_INPUT
-    text = sys.stdin.read() if is_text else read_text(Path(args.file))
-    types = {name: _type(name, t) for name, t in named(_pairs(args), "--shapes").items()}
-    programs = Programs(text, "<stdin>" if is_text else args.file, args.function, types)
+        raise TileError("give a .tile or .mlir file")
     most = PROGRAMS if args.programs is None else args.programs
     if most < 1:
         raise TileError(f"--programs must be at least 1, got {most}")
-    for program in phase_texts(args.phase, programs, args.device, settings, most):
+    types = {name: _type(name, t) for name, t in named(_pairs(args), "--shapes").items()}
+    is_text = args.file == STANDARD_INPUT
+    if args.file.endswith(".tile"):
+        texts = tile_texts(args.phase, Given(args).function, types, most)
+    else:
+        text = sys.stdin.read() if is_text else read_text(Path(args.file))
+        programs = Programs(text, "<stdin>" if is_text else args.file, args.function, types)
+        texts = phase_texts(args.phase, programs, args.device, settings, most)
+    for program in texts:
         print(program)
     return 0
 

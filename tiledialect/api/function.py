@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from tiledialect.api.pickling import Saved
     from tiledialect.exploration.kept import Found
+    from tiledialect.exploration.programs import ProgramPart
     from tiledialect.exploration.subject import Subject
     from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
     from tiledialect.lowering.runtime.call.launch import Profile
@@ -255,6 +256,14 @@ class Function(PrintedFunction):
         """Inputs, and results of the reference semantics, for an exploration."""
         self._check_tensors("an exploration")
         return self._subject(self._host_arrays(args, named), self.device)
+
+    def program_part(self, types: Mapping[str, str]) -> ProgramPart:
+        """The passes of a Tile program for inputs of some types, as a part of a search."""
+        from tiledialect.exploration.programs import ProgramPart
+
+        self._check_tensors("an exploration")
+        with self._source.error_context():
+            return ProgramPart(self._program, self.types((), types), self.device)
 
     def _subject(self, arrays: Sequence[Array], device: Device) -> Subject:
         from tiledialect.api.reference import run_whole_arrays

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect
 from tiledialect.dialects.tile.schedule_text import read_schedules
+from tiledialect.exploration.implementation import PASSES, Implementation
 from tiledialect.exploration.kept import Found
 from tiledialect.exploration.study import Trial
 from tiledialect.ir.mlir_text import print_module
+from tiledialect.ir.signature import parse_type
 from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lowering.runtime.program.compiling import lowered
 from tiledialect.lowering.runtime.program.program import Program
 from tiledialect.passes.fuse.options import Fusion
+from tiledialect.passes.fuse.tile_fuse import TileFusePass
 
 
 def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
@@ -19,6 +25,8 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
 
     Random inputs of the same types stand for those of the search.
     """
+    passes = [*_passes(trial)]
+    module = _made(program, device, found.types, passes) if passes else program.module
     lines = [
         f"# tiledialect {tiledialect.__version__} on {found.device}",
         f"# {trial.failure}: {' '.join(trial.message.split())}",
@@ -27,9 +35,10 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
         "from tiledialect.ir.mlir_text import parse_mlir",
         "from tiledialect.tools.array_files import random_array",
         "",
-        f"module = parse_mlir(r'''\n{print_module(program.module)}''', 'program.mlir')",
+        *(f"# {text}" for text in passes),
+        f"module = parse_mlir(r'''\n{print_module(module)}''', 'program.mlir')",
         *_steps(program, trial),
-        *_function(program, device, trial),
+        *_function(program, device, trial, bool(passes)),
         f"types = [*filter(None, {found.types!r}.split(','))]",
         "inputs = [random_array(text, seed) for seed, text in enumerate(types)]",
         "actual, expected = f(*inputs), f.reference(*inputs)",
@@ -40,28 +49,42 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _passes(trial: Trial) -> Iterator[str]:
+    """Passes of the program in a trial."""
+    if trial.part == PASSES:
+        yield from trial.text.splitlines()
+    yield from (text for text in trial.beside if ": <" not in text)
+
+
+def _made(program: Program, device: Device, types: str, passes: Sequence[str]) -> ModuleOp:
+    """The program after its passes, for which it must be compiled with no more of them."""
+    own = Implementation(passes=tuple(passes)).applied(program)
+    given = tuple(parse_type(text) for text in types.split(",") if text)
+    return lowered(own, given, device, TileFusePass.name)
+
+
 def _is_schedule(trial: Trial) -> bool:
     return trial.text.startswith("<")
 
 
 def _steps(program: Program, trial: Trial) -> Iterator[str]:
-    if not _is_schedule(trial):
+    if not _is_schedule(trial) and trial.part != PASSES:
         yield "from tiledialect.passes.lift import Derivation, replay"
         yield f"steps = r'''\n{trial.text}\n'''"
         yield f"module = replay(Derivation.of(module, {program.name!r}), steps).module"
 
 
-def _function(program: Program, device: Device, trial: Trial) -> Iterator[str]:
-    """The function with all that was decided of it."""
+def _function(program: Program, device: Device, trial: Trial, is_lowered: bool) -> Iterator[str]:
+    """The function with all that was decided of it, and is not yet done."""
     yield f"f = td.compile(module, name={program.name!r}, device={device.id!r})"
-    for step in program.gradients:
+    for step in () if is_lowered else program.gradients:
         wrt = None if step.only_reals else tuple(step.wrt)
         yield f"f = f.gradient({wrt!r}, with_outputs={step.with_outputs})"
-    if program.fusion != Fusion():
+    if program.fusion != Fusion() and not is_lowered:
         yield f"f = f.with_fusion(**{vars(program.fusion)!r})"
     schedules = {
         n: text
-        for texts in (*trial.beside, *program.schedules)
+        for texts in (*(text for text in trial.beside if ": <" in text), *program.schedules)
         for n, text in read_schedules(texts).items()
     }
     if _is_schedule(trial):

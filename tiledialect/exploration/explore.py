@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from random import Random
+from time import monotonic
 from typing import Any
 
 from tiledialect.errors import TileError
 from tiledialect.exploration import kept
-from tiledialect.exploration.implementation import Implementation
+from tiledialect.exploration.implementation import PASSES, Implementation
 from tiledialect.exploration.kernels import kernel_parts
 from tiledialect.exploration.parts import Part
 from tiledialect.exploration.patterns import LiftPart
-from tiledialect.exploration.search import Limits, Search
+from tiledialect.exploration.programs import ProgramPart
+from tiledialect.exploration.search import Assemble, Limits, Search
 from tiledialect.exploration.settings import Settings
 from tiledialect.exploration.study import Study, Trial, storage_of
 from tiledialect.exploration.subject import Subject
-from tiledialect.exploration.workers import workers_for
+from tiledialect.exploration.workers import Workers, workers_for
 from tiledialect.lowering.runtime.program.program import Program
 from tiledialect.passes.diagnostics.reporting import warn
 
@@ -30,6 +33,8 @@ ALREADY = (
     "storage"
 )
 LOST = "the search ends early, as its workers are lost, and what it found is not kept: {}"
+SHARE, FEWEST = 0.2, 8
+"""Share of the trials for a program's passes, and their number below which there are none."""
 NOTHING = "nothing of {} can be explored: its kernels have one schedule each"
 
 
@@ -80,48 +85,116 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
     An interrupt ends the search early, and keeps what was found; a second one skips the last
     measurements, without which nothing is kept on disk.
     """
-    parts, assemble = _parts(subject, options.settings)
-    if not parts:
-        raise TileError(NOTHING.format(subject.program.result_name))
-    storage, own = storage_of(options.storage), options.settings.search
-    studies = [Study(subject.key, part, storage, own.seed, own.sampler) for part in parts]
-    if not options.resume and (count := sum(study.kept_count for study in studies)):
-        raise TileError(ALREADY.format(options.storage, count, subject.program.result_name))
-    least = sum(part.least for part in parts)
+    own = options.settings.search
     with workers_for(subject, options.workers) as workers:
-        search = Search(studies, assemble, workers, Random(own.seed))
-        try:
-            for trial in search.run(Limits(own.trials, own.seconds)):
-                default = search.default_seconds
-                report(Progress(trial, len(search.trials), search.best, default, least))
-        except KeyboardInterrupt:
-            if search.best == inf:
-                raise
+        run = _Run(subject, options, storage_of(options.storage), workers, report)
+        passes, limits = run.passes(Limits(own.trials, own.seconds))
+        counted = run.parts(passes, limits)
         is_confirmed = False
         with suppress(KeyboardInterrupt):
+            search = run.search
             is_confirmed = not search.lost and search.confirm(kept.implementations(subject))
-    if search.lost:
-        warn([LOST.format(search.lost)])
-    trials = tuple(trial for study in studies for trial in study.trials())
+    if run.search.lost:
+        warn([LOST.format(run.search.lost)])
+    trials = tuple(trial for study in run.studies for trial in study.trials())
     counts = Counter(trial.part for trial in trials)
+    search = run.search
     found = kept.found_for(
         *(subject, search.implementation, search.best, search.default_seconds),
-        min(counts[part.name] for part in parts),
+        min((counts[name] for name in counted), default=0),
     )
     if is_confirmed:
         kept.keep(found)
-    return Explored(subject.program, found, trials, least, _estimate(search.implementation, trials))
+    estimate = _estimate(search.implementation, trials)
+    return Explored(subject.program, found, trials, run.least, estimate)
 
 
-def _parts(
-    subject: Subject, settings: Settings
-) -> tuple[list[Part], Callable[[Mapping[str, str]], Implementation]]:
-    """Parts of a program, and the implementation that candidates of them make."""
-    if not subject.program.is_scheduled and not subject.program.is_lowered:
-        part = LiftPart.of(subject, settings)
-        return [part], lambda chosen: Implementation(steps=chosen.get(part.name, ""))
-    parts: list[Any] = kernel_parts(subject)
-    return parts, lambda chosen: Implementation(tuple(f"{k}: {v}" for k, v in chosen.items()))
+@dataclass
+class _Run:
+    """Searches of an exploration: of the program's passes, and then of what these leave open."""
+
+    subject: Subject
+    options: Options
+    storage: Any
+    workers: Workers
+    report: Callable[[Progress], None]
+    studies: list[Study] = field(default_factory=list[Study])
+    search: Search = field(init=False)
+    """The last search."""
+    least: float = 0.0
+    count: int = 0
+    """Trials so far."""
+    is_over: bool = False
+    """Whether the user has ended the search, or its workers are lost."""
+
+    def passes(self, limits: Limits) -> tuple[Implementation, Limits]:
+        """The fastest passes of a Tile program, and the limits of what is left to search.
+
+        They have a share of the trials; where that is small, the cost model chooses.
+        """
+        own = Limits(int(limits.trials * SHARE), limits.seconds * SHARE)
+        if not self.subject.program.is_scheduled or own.trials < FEWEST:
+            return Implementation(), limits
+        given = self.subject.program, self.subject.types, self.subject.device
+        part, began = ProgramPart(*given), monotonic()
+        if not part.decisions:
+            return Implementation(), limits
+        self.least = sum(part.least for part in kernel_parts(self.subject))
+        self._search(self.subject, [part], _with_passes, own)
+        if not self.is_over:
+            self.search.confirm()
+        spent = monotonic() - began
+        left = Limits(limits.trials - self.count, max(0.0, limits.seconds - spent))
+        return self.search.implementation, left
+
+    def parts(self, passes: Implementation, limits: Limits) -> list[str]:
+        """Search the parts that a program has by these passes, and give their names."""
+        subject = replace(self.subject, program=passes.applied(self.subject.program))
+        if not subject.program.is_scheduled and not subject.program.is_lowered:
+            lift = LiftPart.of(subject, self.options.settings)
+            self._search(subject, [lift], _with_steps, limits)
+            return [lift.name]
+        parts = kernel_parts(subject)
+        if parts and not self.is_over:
+            self._search(subject, parts, partial(_with_schedules, passes.passes), limits)
+        elif not self.studies:
+            raise TileError(NOTHING.format(subject.program.result_name))
+        return [part.name for part in parts]
+
+    def _search(
+        self, subject: Subject, parts: Sequence[Part], assemble: Assemble, limits: Limits
+    ) -> None:
+        own = self.options.settings.search
+        studies = [Study(subject.key, p, self.storage, own.seed, own.sampler) for p in parts]
+        if not self.options.resume and (count := sum(study.kept_count for study in studies)):
+            name = self.subject.program.result_name
+            raise TileError(ALREADY.format(self.options.storage, count, name))
+        base = (self.search.default, self.search.default_seconds) if self.studies else None
+        self.least = self.least or sum(part.least for part in parts)
+        self.studies += studies
+        self.search = search = Search(studies, assemble, self.workers, Random(own.seed), base)
+        try:
+            for trial in search.run(limits):
+                self.count += 1
+                state = self.count, search.best, search.default_seconds, self.least
+                self.report(Progress(trial, *state))
+        except KeyboardInterrupt:
+            if search.best == inf:
+                raise
+            self.is_over = True
+        self.is_over |= bool(search.lost)
+
+
+def _with_passes(chosen: Mapping[str, str]) -> Implementation:
+    return Implementation(passes=tuple(chosen.get(PASSES, "").splitlines()))
+
+
+def _with_steps(chosen: Mapping[str, str]) -> Implementation:
+    return Implementation(steps=next(iter(chosen.values()), ""))
+
+
+def _with_schedules(passes: tuple[str, ...], chosen: Mapping[str, str]) -> Implementation:
+    return Implementation(tuple(f"{k}: {v}" for k, v in chosen.items()), passes)
 
 
 def _estimate(implementation: Implementation, trials: tuple[Trial, ...]) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from tiledialect.lowering.runtime.program.program import Program
-from tiledialect.passes.fuse.options import Fusion
+
+PASSES = "passes of the program"
+"""Name of the part of a search whose candidates are passes."""
 
 
 @dataclass(frozen=True)
@@ -14,14 +16,16 @@ class Implementation:
 
     schedules: tuple[str, ...] = ()
     """Schedules of kernels, each as ``name: <…> stage <…>``."""
-    fusion: Fusion = field(default_factory=Fusion)
-    """Ops that share a kernel."""
+    passes: tuple[str, ...] = ()
+    """Passes in place of the cost model's choices: splits of sums, fusion, Winograd's method."""
     steps: str = ""
     """Derivation of a Lift program, a line for each step; empty: the program as it is."""
 
-    def but(self, kernel: str) -> Implementation:
-        """The implementation without the schedule of a kernel."""
-        others = (text for text in self.schedules if not text.startswith(f"{kernel}: "))
+    def but(self, part: str) -> Implementation:
+        """The implementation without the schedule of a kernel, or without passes."""
+        if part == PASSES:
+            return replace(self, passes=())
+        others = (text for text in self.schedules if not text.startswith(f"{part}: "))
         return replace(self, schedules=tuple(others))
 
     def applied(self, program: Program) -> Program:
@@ -32,21 +36,19 @@ class Implementation:
 
             module = replay(Derivation.of(module, program.name), self.steps).module
             text = f"{text}\n// {self.steps}"
-        if self.fusion != Fusion():
-            text = f"{text} {self.fusion}"
+        if self.passes:
+            text = f"{text}\n// {self.passes}"
         return replace(
             program,
             module=module,
             text=text,
             # Of two schedules for a kernel the last one counts: the user's.
             schedules=(*self.schedules, *program.schedules),
-            fusion=program.fusion if self.fusion == Fusion() else self.fusion,
+            passes=(*program.passes, *self.passes),
             opened={},
             built={},
         )
 
     def __str__(self) -> str:
-        """Schedules, fusion and steps, as a user gives them."""
-        flags = {k: v for k, v in vars(self.fusion).items() if v not in (None, ())}
-        fusion = [f"fusion: {', '.join(f'{k}={v}' for k, v in flags.items())}"] if flags else []
-        return "\n".join([*fusion, *self.schedules, *self.steps.splitlines()])
+        """Passes, schedules and steps, as a user gives them."""
+        return "\n".join([*self.passes, *self.schedules, *self.steps.splitlines()])

@@ -23,8 +23,9 @@ PARENTS = 6
 """Number of best candidates that are mutated."""
 ASKS = 6
 """Candidates of the sampler that are estimated for one trial."""
-DRAWS = 500
-"""Draws after which the space counts as exhausted, where nothing else gives a new candidate."""
+DRAWS = 20
+"""Draws after which the space counts as exhausted, where nothing else gives a new candidate, for
+each mutation of a trial."""
 WORTH = 3.0
 """Most expected time of a candidate of the sampler, in multiples of the best one's."""
 TURNS = (SEED, MUTATION, MUTATION, SAMPLER)
@@ -81,7 +82,7 @@ class Proposals:
 
     def _draw(self) -> Asking | None:
         """Any new candidate."""
-        for _ in range(DRAWS):
+        for _ in range(DRAWS * self.study.part.mutations):
             with suppress(DeadEndError):
                 found = self.study.ask(DRAW, *drawn(self.study.proposal, self.random, 1))
                 if found is not None:

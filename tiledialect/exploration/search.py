@@ -41,6 +41,8 @@ class Search:
     assemble: Assemble
     workers: Workers
     random: Random
+    base: tuple[Implementation, float] | None = None
+    """Default with its seconds, where that is not the one of the parts."""
     trials: list[Trial] = field(default_factory=list[Trial])
     """Trials of this search, in the order of their ends."""
 
@@ -126,13 +128,15 @@ class Search:
             if (asking := proposals.default()) is not None:
                 asked[number] = asking
             self._chosen[study.part.name] = proposals.first
-        self.default = self.implementation = self.assemble(self._chosen)
-        outcome = self._evaluated(self.default)
+        first = self.default = self.implementation = self.assemble(self._chosen)
+        outcome = self._evaluated(first)
         if not outcome.is_good:
             raise TileError(f"the program as it is cannot be explored: {outcome.message}")
         self.best = self.default_seconds = outcome.seconds
-        self._fastest = [(outcome.seconds, self.default)]
-        ends = [self._tell(n, asking, outcome, self.default) for n, asking in asked.items()]
+        self._fastest = [(outcome.seconds, first)]
+        if self.base is not None:
+            self.default, self.default_seconds = self.base
+        ends = [self._tell(n, asking, outcome, first) for n, asking in asked.items()]
         self._resume()
         return ends
 
@@ -141,7 +145,7 @@ class Search:
         best = [trial for proposals in self._proposals for trial in proposals.best[:1]]
         chosen = self._chosen | {trial.part: trial.text for trial in best}
         implementation = self.assemble(chosen)
-        if implementation == self.default:
+        if implementation == self.implementation:
             return
         if self._take(self._evaluated(implementation), implementation):
             self._chosen = chosen
@@ -184,7 +188,8 @@ class Search:
         self, number: int, asking: Asking, outcome: Outcome, implementation: Implementation
     ) -> Trial:
         study = self.studies[number]
-        trial = study.tell(asking, outcome, implementation.but(study.part.name).schedules)
+        others = implementation.but(study.part.name)
+        trial = study.tell(asking, outcome, (*others.passes, *others.schedules))
         self._proposals[number].note(trial)
         self.trials.append(trial)
         return trial

@@ -147,7 +147,7 @@ class Trial:
     """Origin of the candidate: a seed, a mutation, or the sampler."""
     decisions: Decisions
     beside: tuple[str, ...] = ()
-    """Schedules of the other kernels, each as ``name: <…>``."""
+    """Passes of the program, and schedules of the other kernels, each as ``name: <…>``."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,8 @@ class Subject:
     def to_bytes(self) -> bytes:
         """The subject for another process, perhaps on another machine."""
         program = self.program
-        given = program.name, program.text, program.gradients, program.schedules, program.fusion
+        own = program.name, program.text, program.gradients, program.schedules
+        given = *own, program.fusion, program.passes
         module = print_module(program.module)
         return pickle.dumps((module, given, self.device.id, self.cases))
 

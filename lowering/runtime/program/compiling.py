@@ -89,7 +89,7 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
             return found if after is not None else close(found, program.name, types)
     given = program.module, program.name, types, target, program.gradients, after
     with transferring(program.known_schedules):
-        return compile_module(*given, program.schedules, program.fusion)
+        return compile_module(*given, program.schedules, program.fusion, program.passes)
 
 
 @compilation()
@@ -106,9 +106,10 @@ def explained(program: Program, types: Types, device: Device) -> str:
 
 def _explain(module: ModuleOp, program: Program, reasons: list[str], first: int) -> None:
     """Run the passes that choose, from one on, and note their reasons."""
-    for step in pipeline(local_size_of(module), program.schedules, program.fusion)[first:]:
+    chosen = program.schedules, program.fusion, program.passes
+    for step in pipeline(local_size_of(module), *chosen)[first:]:
         match step:
-            case TileWinogradPass() | TileSplitReductionPass():
+            case TileWinogradPass(contraction=None) | TileSplitReductionPass(index=None):
                 reasons += replace(step, explain=True).choose(module)
             case TileFusePass():
                 replace(step, explain=True).apply(Context(), module)

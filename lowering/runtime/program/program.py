@@ -49,6 +49,8 @@ class Program:
     """Schedules for kernels, as `tile-loop-tiling` takes them."""
     fusion: Fusion = field(default_factory=Fusion)
     """Fusion that the user decides."""
+    passes: tuple[str, ...] = ()
+    """Passes in place of the cost model's choices, as `GivenPasses` takes them."""
     opened: dict[tuple[Attribute, int, str | None], ModuleOp | None] = field(
         default_factory=dict[tuple[Attribute, int, str | None], "ModuleOp | None"], compare=False
     )

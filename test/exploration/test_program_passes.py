@@ -1,0 +1,110 @@
+"""The passes of a Tile program as decisions of a search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tiledialect as td
+from tiledialect.exploration import explore
+from tiledialect.exploration.implementation import PASSES
+from tiledialect.exploration.programs import CHOSEN, WORTH, ProgramPart, passes_text
+from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.schedule.search.decisions import made
+
+SOURCE = """function sums(A[M, K], B[K, N], V[N]) -> (S) {
+  C[i, j: M, N] = +(A[i, k] * B[k, j]);
+  D = C + V;
+  E = exp(D);
+  S[i: M] = +(E[i, j]);
+}"""
+WINDOWS = """function windows(I[H, W, C], K[3, 3, C, D]) -> (O) {
+  O[y, x, d: H - 2, W - 2, D] = +(I[y + a, x + b, c] * K[a, b, c, d]);
+}"""
+
+
+@pytest.fixture(scope="module")
+def arrays() -> tuple[npt.NDArray[Any], ...]:
+    random = np.random.default_rng(0)
+    shapes = (4, 64), (64, 8), (8,)
+    return tuple(random.uniform(-0.2, 0.2, s).astype(np.float32) for s in shapes)
+
+
+@pytest.fixture(scope="module")
+def sums(fast: td.Device) -> td.Function:
+    return td.compile(SOURCE, device=fast)
+
+
+@pytest.fixture(scope="module")
+def part(sums: td.Function) -> ProgramPart:
+    return sums.program_part({"A": "4x64xf32", "B": "64x8xf32", "V": "8xf32"})
+
+
+def test_decisions_are_options_of_passes(part: ProgramPart):
+    assert part.decisions["split C"] == [CHOSEN, "whole", *(f"k {2**n}" for n in range(1, 5))]
+    assert part.decisions["split S"] == [CHOSEN, "whole", "j 2"]
+    assert {"fuse loads", "fuse rows", "fuse C", "fuse D"} <= part.decisions.keys()
+    words = {"split C": "k 2", "split S": "whole", "winograd O": "true", "winograd P": "false"}
+    fusion = {"fuse loads": "true", "fuse C": "apart", "fuse D": "apart"}
+    assert passes_text(words | fusion) == (
+        "tile-split-reduction{contraction=C index=k parts=2}",
+        "tile-split-reduction{keep=S}",
+        "tile-winograd{contraction=O}",
+        "tile-winograd{keep=P}",
+        "tile-fuse{loads=true apart=C,D}",
+    )
+
+
+def test_programs_are_tried_once(part: ProgramPart):
+    """Passes that make the same program are one candidate."""
+    found = [made(part.candidate, decisions)[1] for decisions in part.seeds()]
+    assert found[0].text == "" and found[0].estimate == part.weight > 0
+    assert all(c.estimate < WORTH * part.weight for c in found)
+    assert made(part.candidate, {"split C": "whole"})[1] == found[0]
+
+
+def test_printed_programs_compute_the_same(
+    part: ProgramPart, sums: td.Function, arrays: tuple[npt.NDArray[Any], ...], fast: td.Device
+):
+    expected = sums.reference(*arrays)
+    printed = [*part.printed(6)]
+    assert printed[0].startswith("builtin.module") and "// tile-fuse{apart=C}\n" in "".join(printed)
+    for text in printed:
+        f = td.compile(parse_mlir(text, "printed.mlir"), device=fast)
+        # Sums of 64 products in another order.
+        np.testing.assert_allclose(f(*arrays), expected, rtol=1e-5)
+
+
+def test_windows_may_have_winograds_method(fast: td.Device):
+    types = {"I": "10x10x4xf32", "K": "3x3x4x8xf32"}
+    function = td.compile(WINDOWS, device=fast)
+    assert function.program_part(types).decisions["winograd O"] == [CHOSEN, "false", "true"]
+    exact = td.compile(WINDOWS, device=fast, precision="exact")
+    assert "winograd O" not in exact.program_part(types).decisions
+    part = function.program_part(types)
+    assert "tile-winograd{contraction=O}" in made(part.candidate, {"winograd O": "true"})[1].text
+
+
+def test_passes_are_searched_first(
+    sums: td.Function,
+    arrays: tuple[npt.NDArray[Any], ...],
+    tmp_path: Path,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setattr(explore, "FEWEST", 2)
+    result = td.explore(sums, *arrays, trials=10)
+    parts = [trial.part for trial in result.trials]
+    assert parts[:2] == [PASSES] * 2 and PASSES not in parts[2:] and len(parts) == 10
+    assert not result.wrong and result.seconds <= result.default_seconds
+    np.testing.assert_allclose(result.best(*arrays), sums.reference(*arrays), rtol=1e-5)
+    result.save(tmp_path / "sums.explored")
+    again = td.compile(SOURCE, device=sums.device, explored=tmp_path / "sums.explored")
+    assert again.schedules() == result.best.schedules()
+    exec(result.report(result.trials[1]), {})
+    assert capsys.readouterr().out == "agrees\n"
