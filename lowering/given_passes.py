@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpecParseError, parse_spec
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError
 
 from tiledialect.errors import TileError
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass

@@ -64,7 +64,7 @@ class ProgramPart:
         self._first: dict[str, Candidate] = {}
         """Candidates by the programs that they make."""
 
-    @cached_property
+    @property
     def weight(self) -> float:
         """Seconds of the default by the cost model."""
         return self._made(()).estimate
