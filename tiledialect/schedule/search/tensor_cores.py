@@ -12,17 +12,16 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import LINES, SECTORS, Device, Kind
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.cost.tiles import TilesWork
-from tiledialect.schedule.default_schedule import on_grid
 from tiledialect.schedule.instructions import find, refusal
 from tiledialect.schedule.loops import (
     COPIED_BYTES,
     GlobalStage,
-    LoopLevel,
     Placement,
     Role,
     Schedule,
     Stage,
 )
+from tiledialect.schedule.search.candidates.levels import Levels
 
 PRECISIONS = ("f32", "tf32", "exact")
 """Types in which factors of sums of f32 may be multiplied: `exact` keeps their own."""
@@ -154,7 +153,7 @@ def tensor_core_schedule(facts: Facts, device: Device, precision: str) -> Schedu
     after = {t.number for t in facts.after}
     factors = (p.first, p.second)
     pads = {t.number: _pad(t, facts.points) for t in factors if t.number not in after}
-    return _schedule(method, p, facts.extents, block, pads)
+    return _schedule(method, p, facts, block, pads)
 
 
 def _possible(facts: Facts, device: Device, precision: str) -> tuple[Method, Product] | None:
@@ -247,49 +246,36 @@ def _padded(tensor: Tensor, pad: int) -> Tensor:
 
 
 def _schedule(
-    method: Method,
-    p: Product,
-    sizes: Mapping[str, int],
-    block: tuple[int, int],
-    pads: Mapping[int, int],
+    method: Method, p: Product, facts: Facts, block: tuple[int, int], pads: Mapping[int, int]
 ) -> Schedule:
     adjacent = _names(p.second)[-1] == p.n
     wide = method.columns if adjacent else 1
     box = dict(find(method.instruction).box)
     depth, across = box["k"], box["n"] * wide
     rows, columns = (size // 2 for size in block)
-    pair = [LoopLevel(p.n, wide, 2, Role.UNROLL), LoopLevel(p.n, 1, wide, Role.VECTOR)]
-    if wide == 1:
-        pair = [LoopLevel(p.n, 1, 2, Role.VECTOR)]
-    tiles = [(name, 1, sizes[name]) for name in p.rest]
-    sides = zip((p.m, p.n), block, strict=True)
-    tiles += [(name, side, ceil_div(sizes[name], side)) for name, side in sides]
-    levels = (
-        *on_grid(tiles),
-        LoopLevel(p.m, rows, 2, Role.LOCAL, "x"),
-        LoopLevel(p.n, columns, 2, Role.LOCAL, "x"),
-        LoopLevel(p.m, 1, 8, Role.LOCAL, "x"),
-        LoopLevel(p.n, 2 * wide, 4, Role.LOCAL, "x"),
-        LoopLevel(p.k, method.chunk, ceil_div(sizes[p.k], method.chunk), Role.SERIAL),
-        LoopLevel(p.k, depth, method.chunk // depth, Role.UNROLL),
-        LoopLevel(p.m, 16, rows // 16, Role.UNROLL),
-        LoopLevel(p.n, across, columns // across, Role.UNROLL),
-        LoopLevel(p.m, 8, 2, Role.UNROLL),
-        LoopLevel(p.n, 8 * wide, box["n"] // 8, Role.UNROLL),
-        *pair[:-1],
-        LoopLevel(p.k, 1, depth, Role.UNROLL),
-        pair[-1],
-    )
+    levels = Levels(facts)
+    # The box: a work-item has neighbours, its sub-group the rest.
+    if wide > 1:
+        levels.vector(p.n, wide).add(p.k, depth, Role.UNROLL).add(p.n, 2, Role.UNROLL)
+    else:
+        levels.vector(p.n, 2).add(p.k, depth, Role.UNROLL)
+    levels.item(p.n, 4).add(p.n, box["n"] // 8, Role.UNROLL)
+    levels.item(p.m, 8).add(p.m, 2, Role.UNROLL)
+    # Boxes of a sub-group, steps of a chunk, and sub-groups.
+    levels.add(p.n, columns // across, Role.UNROLL).add(p.m, rows // 16, Role.UNROLL)
+    levels.add(p.k, method.chunk // depth, Role.UNROLL).whole([p.k])
+    levels.item(p.n, 2).item(p.m, 2)
     # An operand that is both factors has one stage, of both.
     factors = {t.number: t for t in sorted((p.second, p.first), key=_number)}
     stages = [_stage(method, p, _padded(t, pads.get(n, 0))) for n, t in factors.items()]
     copies = [
         GlobalStage(n, tuple(range(len(factors[n].shape))), pad) for n, pad in pads.items() if pad
     ]
-    levels = tuple(level for level in levels if level.extent > 1 or level.role is Role.GROUP)
-    steps = ((p.m, 1), (p.n, wide), (p.k, 1))
-    instruction = Placement(method.instruction, steps)
-    return Schedule(levels, tuple(stages), instruction, global_stages=tuple(copies))
+    return replace(
+        levels.schedule(stages, (*p.rest, p.m, p.n), has_all_axes=True),
+        instruction=Placement(method.instruction, ((p.m, 1), (p.n, wide), (p.k, 1))),
+        global_stages=tuple(copies),
+    )
 
 
 def _number(tensor: Tensor) -> int:

@@ -7,6 +7,7 @@ schedule is made of (`tiles.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from math import inf, prod
 
@@ -16,7 +17,6 @@ from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import estimated
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Schedule
-from tiledialect.schedule.search.candidates.asynchronous import copied_alone
 from tiledialect.schedule.search.candidates.contraction_roles import FEW, is_tap
 from tiledialect.schedule.search.candidates.roles import Roles, slide_with, windows_of
 from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, Tiles, body
@@ -42,6 +42,10 @@ MOST_UNROLLED = (640, 1152)
 """Most copies of a multiplication in an item: of a small body, or a large one."""
 MOST_UNROLLED_PLAIN = (1152, 2304)
 """Most copies without taps, whose absence makes the body simpler."""
+LEAST_CAPABILITY = 80
+"""Compute capability from which GPUs of NVIDIA copy to local memory asynchronously."""
+COPIES = (3, 2)
+"""Numbers of tiles of an operand, the most first: a step's, and those in flight."""
 ROWS = 64
 """Size up to which an index is cut into any tiles that divide it."""
 
@@ -49,7 +53,32 @@ ROWS = 64
 def in_chunks(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """Every shape that suits the sizes of a contraction."""
     for shape in _shapes(facts, r, device):
-        yield copied_alone(facts, Tiles(facts, r, shape).in_chunks(shape), device)
+        yield _copied_alone(facts, Tiles(facts, r, shape).in_chunks(shape), device)
+
+
+def _copied_alone(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
+    """Schedule with asynchronous copies of all tiles that are fetched ahead, if all allow it.
+
+    They need no registers and no stores, but keep the layout: so they are for tiles that are not
+    transposed. A mixture with copies through registers gains nothing. A product of 4096 whose
+    operands both fit takes 2.74 ms instead of 2.87 on an H100.
+    """
+    if device.compute_capability < LEAST_CAPABILITY or not facts.is_product:
+        return schedule
+    model = Model(facts, schedule, device)
+    tiles = [copy for copy in model.all_copies if copy.stage.local]
+    ahead = all(copy.stage.copies > 1 and model.copies_alone(copy) for copy in tiles)
+    if not tiles or not ahead:
+        return schedule
+    for count in COPIES:
+        stages = tuple(
+            replace(stage, asynchronous=True, copies=count) if stage.local else stage
+            for stage in schedule.stages
+        )
+        found = replace(schedule, stages=stages)
+        if Model(facts, found, device).local_memory <= device.local_mem_size:
+            return found
+    return schedule
 
 
 def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
