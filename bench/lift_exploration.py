@@ -242,7 +242,7 @@ def line(name: str, device: td.Device, options: argparse.Namespace) -> str:
     arrays = pair.inputs(2 if device.type == "gpu" else 1)
     settings = Settings.read_or_default(options.settings)
     result = td.explore(
-        td.compile(pair.lift, device=device),
+        td.compile(pair.lift.module, device=device),
         *arrays,
         trials=options.trials,
         time=options.time,

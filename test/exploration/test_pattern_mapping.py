@@ -4,8 +4,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from small_programs import PROGRAMS, choose, outputs, program
+from small_programs import PROGRAMS, choose, inputs, outputs, program
 
+import tiledialect as td
 from tiledialect.exploration.algorithmic import algorithmic
 from tiledialect.exploration.mapping import MappingSpace, mapping
 from tiledialect.exploration.parameters import ParameterSpace
@@ -66,6 +67,23 @@ def test_copies_with_columns_for_rows():
     assert all(step in mapped.text for step in wanted)
     for a, b in zip(outputs(mapped, name), outputs(program(name), name), strict=True):
         assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("word", ["held01", "held10"])
+@pytest.mark.parametrize("copies", ["none", "local", "columns"])
+def test_work_items_hold_accumulators(word: str, copies: str, fast: td.Device):
+    """Blocks of sums stay with work-items, which go through parts of both matrices together."""
+    name = "matmul"
+    sizes = {"m": 4, "n": 4, "p": 2, "q": 2, "k": 4}
+    fused = program(name).apply(RULES["fuse_parts"])
+    space = MappingSpace(fused.apply(RULES["hold_blocks_2d"], **sizes), MappingSettings())
+    _, mapped = made(space.mapped, {"vectors": 2, "mapping": word, "copies": copies})
+    assert "to_private at map_wrg/map_wrg/reduce_seq" in mapped.text
+    assert mapped.text.count("to_local") == (0 if copies == "none" else 2)
+    expected = outputs(program(name), name)
+    found = td.compile(mapped.module, device=fast)(*inputs(name))
+    assert np.array_equal(found, expected[0])
+    assert np.array_equal(outputs(mapped, name)[0], expected[0])
 
 
 def test_settings_disable_mappings():

@@ -466,5 +466,6 @@ EXAMPLES: dict[str, Example] = {
         lambda m, x, y: lift.zip(x, y) >> lift.reduce_seq(lambda s, t: s + m.g()(t[0], t[1]), 0.0)
     ),
     "tile_matrix_product": on(A, B, m=4, n=2, k=2)(product),
+    "hold_blocks_2d": on(A, B, m=4, n=2, p=2, q=1, k=2)(product),
     "reduce_in_parts": on(V, n=4)(lambda m, x: x >> lift.map(m.f()) >> m.reduce()),
 }

@@ -20,15 +20,14 @@ from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
 from tiledialect.dialects.lift.types import as_array, leading, sizes_of
 from tiledialect.errors import TileError
+from tiledialect.exploration.levels import held, kernel_maps, level, levels, open_patterns
 from tiledialect.exploration.settings import MappingSettings, native_lanes
-from tiledialect.ir.ancestors import ancestors
 from tiledialect.passes.lift.rules.collections import RULES
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.rules.refusal import NotApplicable
 from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
 from tiledialect.passes.lift.strategies.combinators import Local, at_results
 from tiledialect.passes.lift.strategies.derivation import Derivation
-from tiledialect.passes.lift.strategies.mapping import computes
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, enumerated
 
@@ -48,7 +47,9 @@ GROUPS = {"group0": "0", "group01": "01", "group10": "10"}
 """Settings of maps over work-groups, inside of which there are maps over their work-items."""
 ROWS = {"rows0": "0", "rows01": "01", "rows10": "10"}
 """Maps over work-groups of a single work-item."""
-MAPPINGS = (DEFAULT, *GLOBAL, *GROUPS, *ROWS, WARPS, SEQUENTIAL)
+HELD = {"held01": "01", "held10": "10"}
+"""Maps over work-groups whose work-items hold the accumulators of a reduction inside."""
+MAPPINGS = (DEFAULT, *GLOBAL, *GROUPS, *ROWS, *HELD, WARPS, SEQUENTIAL)
 
 NONE, LOCAL, COLUMNS, PRIVATE = "none", "local", "columns", "private"
 """Copies of the elements of a group or a work-item: none, in local memory, there with columns for
@@ -107,8 +108,10 @@ class MappingSpace:
         if word == DEFAULT:
             return program
         copies = str(chooser.choose("copies", self._copies(word), COPIES))
-        share_out = partial(_share_out, word=word, copies=copies, width=width)
-        mapped = self._once((width, word, copies), lambda: _followed(program, share_out))
+        stages = [partial(_share_out, word=word)]
+        stages += [partial(_copy, word=word, copies=copies, width=width)] * (copies != NONE)
+        stages += [_hold] * (word in HELD)
+        mapped = self._once((width, word, copies), lambda: _followed(program, *stages))
         if mapped is None:
             raise DeadEndError(f"mapping {word}")
         if _has_pads(mapped.function) and chooser.choose("ends", [NO, YES]) == YES:
@@ -125,17 +128,19 @@ class MappingSpace:
 
     def _mappings(self, function: func.FuncOp) -> list[str]:
         """Mappings that the settings enable, and the program is deep enough for."""
-        levels = max((_levels(k) for k in kernel_maps(function)), default=0)
+        deepest = max((levels(k) for k in kernel_maps(function)), default=0)
         found = [DEFAULT]
         for table, each in ((GLOBAL, 1), (GROUPS, 2)):
             found += [
                 name
                 for name, dims in table.items()
-                if getattr(self.settings, name) and each * len(dims) <= levels
+                if getattr(self.settings, name) and each * len(dims) <= deepest
             ]
         if self.settings.sequential:
-            found += [name for name, dims in ROWS.items() if len(dims) < levels]
-        if self.settings.warps and levels > 1 and (self.device is None or self.device.is_gpu):
+            found += [name for name, dims in ROWS.items() if len(dims) < deepest]
+        if self.settings.group01 and held(function, 2) is not None:
+            found += HELD
+        if self.settings.warps and deepest > 1 and (self.device is None or self.device.is_gpu):
             found.append(WARPS)
         return found
 
@@ -148,7 +153,7 @@ class MappingSpace:
 
     def _copies(self, word: str) -> list[str]:
         found = [NONE]
-        if self.settings.local_memory and word in (*GROUPS, *ROWS):
+        if self.settings.local_memory and word in (*GROUPS, *ROWS, *HELD):
             found += [LOCAL, COLUMNS]
         if self.settings.private_memory and word in (*GLOBAL, *GROUPS):
             found.append(PRIVATE)
@@ -170,65 +175,26 @@ def _has_pads(function: func.FuncOp) -> bool:
     return any(isinstance(op, layout.PadOp) for op in reachable(function))
 
 
-def _followed(derivation: Derivation, run: Callable[[Rewriting], None]) -> Derivation | None:
-    """The derivation with the steps that a function takes; None if it takes none or fails."""
+def _followed(derivation: Derivation, *stages: Callable[[Rewriting], None]) -> Derivation | None:
+    """The derivation with the steps that functions take; None if one takes none or fails."""
+    for run in stages:
 
-    def at_result(rewriting: Rewriting, value: SSAValue) -> SSAValue:
-        run(rewriting)
-        if not rewriting.steps:
-            raise NotApplicable("nothing applies")
-        return value
+        def at_result(
+            rewriting: Rewriting, value: SSAValue, run: Callable[[Rewriting], None] = run
+        ) -> SSAValue:
+            run(rewriting)
+            if not rewriting.steps:
+                raise NotApplicable("nothing applies")
+            return value
 
-    try:
-        return derivation.apply(Local(at_result))
-    except TileError:
-        return None
-
-
-# -- patterns of a program -------------------------------------------------------------------------
-
-
-def kernel_maps(function: func.FuncOp) -> list[maps.MapBase]:
-    """Outermost maps that compute."""
-    return [*_maps_in(function.body.block, reachable(function))]
-
-
-def _maps_in(block: Block, live: dict[Operation, None]) -> Iterator[maps.MapBase]:
-    """Maps of a block that compute, and those of blocks around kernels."""
-    for op in block.ops:
-        if op not in live:
-            continue
-        if isinstance(op, reductions.IterateOp | values.LetOp):
-            yield from _maps_in(op.block, live)
-        elif isinstance(op, maps.MapBase) and computes(op):
-            yield op
-
-
-def _levels(op: maps.MapBase) -> int:
-    """Maps around one another, from a map on: reductions are done by one work-item."""
-    inner = (_levels(x) for x in op.block.ops if isinstance(x, maps.MapBase) and computes(x))
-    return 1 + max(inner, default=0)
-
-
-def _level(op: Operation) -> int | None:
-    """Number of the maps around a map; None inside of a reduction."""
-    count = 0
-    for around in ancestors(op):
-        if isinstance(around, reductions.ReduceBase | maps.MapSeqSlideOp):
+        try:
+            derivation = derivation.apply(Local(at_result))
+        except TileError:
             return None
-        count += isinstance(around, maps.MapBase)
-    return count
+    return derivation
 
 
-def _open(function: func.FuncOp) -> Iterator[Operation]:
-    """Maps and reductions of which nobody says who does them, the outermost first."""
-    live = reachable(function)
-    for op in function.walk():
-        is_open = isinstance(op, reductions.ReduceOp) or (
-            isinstance(op, maps.MapOp) and computes(op)
-        )
-        if is_open and op in live:
-            yield op
+# -- applying rules ------------------------------------------------------------------------------
 
 
 def _each(
@@ -268,36 +234,36 @@ def _is_innermost(op: Operation) -> bool:
     return not any(isinstance(x, inner) for x in op.walk() if x is not op)
 
 
-def _share_out(rewriting: Rewriting, word: str, copies: str, width: int) -> None:
+DIMENSIONS = {**GLOBAL, **GROUPS, **ROWS, **HELD, WARPS: "0"}
+
+
+def _share_out(rewriting: Rewriting, word: str) -> None:
     """Say of every open pattern who does it; refuses what cannot be said."""
-    outer = GLOBAL.get(word) or GROUPS.get(word) or ROWS.get(word) or "0" * (word == WARPS)
-    while (op := next(_open(rewriting.function), None)) is not None:
+    outer = DIMENSIONS.get(word, "")
+    while (op := next(open_patterns(rewriting.function), None)) is not None:
         if isinstance(op, reductions.ReduceOp):
             RULES["reduce_seq"].run(rewriting, op.results[0])
         else:
             _rule_for(op, word, outer).run(rewriting, op.results[0])
-    if copies != NONE:
-        _copy(rewriting, copies, outer if word in GROUPS else "", width)
 
 
 def _rule_for(op: Operation, word: str, outer: str) -> Strategy:
     """Rule that says who does a map."""
-    level = _level(op)
-    if level is None:
+    number = level(op, len(outer) if word in HELD else None)
+    if number is None:
         return RULES["map_seq"]
     count = len(outer)
     if word in GLOBAL:
-        return (
-            _or_seq(RULES["map_glb"](dim=int(outer[level]))) if level < count else RULES["map_seq"]
-        )
-    if word in GROUPS or word in ROWS:
-        if level < count:
-            return _or_seq(RULES["map_wrg"](dim=int(outer[level])))
-        if word in GROUPS and level < 2 * count:
-            return _or_seq(RULES["map_lcl"](dim=int(outer[level - count])))
+        inside = number >= count
+        return RULES["map_seq"] if inside else _or_seq(RULES["map_glb"](dim=int(outer[number])))
+    if word in GROUPS or word in ROWS or word in HELD:
+        if number < count:
+            return _or_seq(RULES["map_wrg"](dim=int(outer[number])))
+        if word not in ROWS and number < 2 * count:
+            return _or_seq(RULES["map_lcl"](dim=int(outer[number - count])))
         return RULES["map_seq"]
-    if word == WARPS and level < 2:
-        return _or_seq(RULES[("map_warp", "map_lane")[level]])
+    if word == WARPS and number < 2:
+        return _or_seq(RULES[("map_warp", "map_lane")[number]])
     return RULES["map_seq"]
 
 
@@ -313,11 +279,38 @@ def _or_seq(rule: Strategy) -> Strategy:
     return Local(run)
 
 
-def _copy(rewriting: Rewriting, copies: str, outer: str, width: int) -> None:
-    """Copy the elements of the innermost maps over groups, or over work-items.
+def _hold(rewriting: Rewriting) -> None:
+    """Keep the accumulator of a reduction with the work-items that compute it."""
+    RULES["to_private"].run(rewriting, _reduction(rewriting).results[0])
 
-    ``outer`` are the dimensions along which the work-items of a group share out a copy.
-    """
+
+def _reduction(rewriting: Rewriting) -> reductions.ReduceBase:
+    found = held(rewriting.function, 2)
+    if found is None:
+        raise NotApplicable("there is no reduction whose accumulator work-items hold")
+    return found
+
+
+def _copy_parts(rewriting: Rewriting, copies: str, dims: Sequence[int]) -> None:
+    """Copy the parts of arrays that a reduction goes through."""
+    found = _reduction(rewriting)
+    value, parts = found.results[0], found.operands[-1].owner
+    for k in range(len(parts.operands) if isinstance(parts, values.ZipOp) else 0):
+        value = RULES["add_transposed_identity_in_reduce"](k=k).run(rewriting, value)
+        # The parts of the first are read along rows, those of others along columns.
+        turned = [*reversed(dims)] if k == 0 or copies == COLUMNS else dims
+        copy = _copy_of(_parts(value.owner, k), 0)
+        kept = RULES["map_lcl"](dim=turned[0]).run(rewriting, copy.results[0])
+        RULES["map_lcl"](dim=turned[1]).run(rewriting, _copy_in(kept.owner, 0).results[0])
+        RULES["to_local"].run(rewriting, kept)
+
+
+def _copy(rewriting: Rewriting, word: str, copies: str, width: int) -> None:
+    """Copy the elements of the innermost maps over groups, or over work-items, or parts of them."""
+    if word in HELD:
+        _copy_parts(rewriting, copies, [int(d) for d in HELD[word]])
+        return
+    outer = GROUPS.get(word, "")
     is_local = copies in (LOCAL, COLUMNS)
     kinds = (maps.MapWrgOp,) if is_local else (maps.MapGlbOp, maps.MapLclOp)
     live = reachable(rewriting.function)
@@ -359,8 +352,9 @@ def _copy_element(
     if width > 1 and not dims:
         inner = _copy_in(outer, rank - 1)
         with suppress(NotApplicable):
-            new = RULES["vectorize"](w=width).run(rewriting, inner.results[0])
-            RULES["vectorize_function"].run(rewriting, new.owner.operands[0])
+            new = RULES["vectorize"](w=width).run(rewriting, inner.results[0]).owner
+            assert isinstance(new, Operation)
+            RULES["vectorize_function"].run(rewriting, new.operands[0])
     for k in range(rank):
         rule = RULES["map_lcl"](dim=dims[k]) if k < len(dims) else RULES["map_seq"]
         rule.run(rewriting, _copy_in(outer, k).results[0])
@@ -371,8 +365,13 @@ def _copy_element(
 def _copy_in(outer: Operation | Block, depth: int) -> Operation:
     """The copy that the function of a map begins with, or one inside of it."""
     assert isinstance(outer, maps.MapBase)
-    for value in _as_other_views(outer.block.args[0]):
-        for use in value.uses:
+    return _copy_of([outer.block.args[0]], depth)
+
+
+def _copy_of(found: Sequence[SSAValue], depth: int) -> Operation:
+    """The copy of one of some values, or one inside of it."""
+    for view in (view for value in found for view in _as_other_views(value)):
+        for use in view.uses:
             op = use.operation
             if isinstance(op, maps.MapBase) and _is_copy(op) and op.results[0].uses.get_length():
                 return op if depth == 0 else _copy_in(op, depth - 1)
@@ -385,6 +384,14 @@ def _as_other_views(value: SSAValue) -> Iterator[SSAValue]:
     for use in value.uses:
         if isinstance(use.operation, layout.TransposeOp | layout.AsVectorOp):
             yield use.operation.results[0]
+
+
+def _parts(op: Operation | Block, number: int) -> list[SSAValue]:
+    """The parts of an array that the function of a reduction of several takes."""
+    assert isinstance(op, reductions.ReduceBase)
+    users = [use.operation for use in op.block.args[1].uses]
+    gets = [x for x in users if isinstance(x, values.GetOp) and x.index.data == number]
+    return [get.result for get in gets if get.result.uses.get_length()]
 
 
 def _is_copy(op: Operation) -> bool:
@@ -407,7 +414,7 @@ def _map_ends(rewriting: Rewriting) -> None:
     rows = [op for op in live if isinstance(op, maps.MapSeqOp | maps.MapGlbOp | maps.MapLclOp)]
     for op in rows:
         size = leading(as_array(op.input, op.pattern())).value
-        inside = _has_inside(op, (maps.MapBase,)) or _level(op) is None
+        inside = _has_inside(op, (maps.MapBase,)) or level(op) is None
         if not inside and size is not None and size > 2 * most:
             RULES["map_ends"](n=most).run(rewriting, op.results[0])
 

@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.memory import ToLocalOp, ToPrivateOp
-from tiledialect.dialects.lift.sharing import PARALLEL
+from tiledialect.dialects.lift.sharing import PARALLEL, holders
 from tiledialect.dialects.lift.types import all_sizes, as_array, leading, sizes_of
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
@@ -243,10 +243,13 @@ def _memory(
     """Bound of the bytes of a kind of memory, of those who share out a kernel."""
     total = Size.of(0)
     for op in live:
+        if isinstance(op, ToPrivateOp) and isinstance(op.input.owner, reductions.ReduceBase):
+            continue
         t = op.results[0].type if isinstance(op, kinds) else None
         if isinstance(t, TensorType) and any(isinstance(a, PARALLEL) for a in ancestors(op)):
             count = Size.of(element_bytes(t.element_type))
-            for size in sizes_of(t):
+            # Work-items hold their own elements of an accumulator that they share out.
+            for size in sizes_of(t)[len(holders(op)) :]:
                 count *= size
             total += count
     if total.terms:

@@ -251,6 +251,21 @@ def tile_matrix_product(*, m: Size, n: Size, k: Size) -> Strategy:
 
 
 @macro
+def hold_blocks_2d(*, m: Size, n: Size, p: Size, q: Size, k: Size) -> Strategy:
+    """`x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))` in tiles of `m` x `n`.
+
+    Each tile is a reduction over parts of `k` columns of both, whose accumulator is of blocks of
+    `p` x `q`: work-items can hold these while they share the parts. By `tile_maps`,
+    `reduce_outermost`, `reduce_zip_in_parts` and `map_fission`; the sizes divide one another.
+    """
+    block = sequence(reduce_outermost, reduce_zip_in_parts(k=k))
+    in_row = in_function(at_input(at_input(in_function(block))))
+    blocks = at_input(sequence(in_row, map_fission(last=2), at_input(reduce_outermost)))
+    tile = in_function(at_input(at_input(in_function(sequence(tile_maps(m=p, n=q), blocks)))))
+    return sequence(tile_maps(m=m, n=n), at_input(tile))
+
+
+@macro
 def reduce_in_parts(*, n: Size) -> Strategy:
     """`reduce(f, e) = split(n) >> map(reduce_seq(f, e)) >> reduce_seq(f, e)`; `n` divides the size.
 

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=fuse_parts rule=fuse_parts},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reuse_block_2d rule=reuse_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=fuse_parts rule=fuse_parts},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reuse_block_2d rule=reuse_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=hold_blocks_2d rule=hold_blocks_2d sizes="m=4","n=2","p=2","q=1","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
 
 // Cancel identities everywhere.
 // CHECK-LABEL: func.func @simplify(
@@ -713,6 +713,120 @@ func.func @finish_tiling(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x"
 // CHECK-NEXT: lift.join
 // CHECK-NEXT: func.return
 func.func @tile_matrix_product(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<M, K>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %1 = lift.map(%b in %y) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %2 = lift.zip %a, %b : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>
+      %3 = arith.constant 0.000000e+00 : f32
+      %4 = lift.reduce_seq(%s from %3, %t in %2) : (f32, tensor<?xtuple<f32, f32>, #lift.sizes<K>>) -> f32 {
+        %5 = lift.get(0) %t : (tuple<f32, f32>) -> f32
+        %6 = lift.get(1) %t : (tuple<f32, f32>) -> f32
+        %7 = arith.mulf %5, %6 : f32
+        %8 = arith.addf %s, %7 : f32
+        lift.yield %8 : f32
+      }
+      lift.yield %4 : f32
+    }
+    lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `x >> map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce_seq(f, e)))` in tiles of `m` x `n`.
+//
+// Each tile is a reduction over parts of `k` columns of both, whose accumulator is of blocks of
+// `p` x `q`: work-items can hold these while they share the parts. By `tile_maps`,
+// `reduce_outermost`, `reduce_zip_in_parts` and `map_fission`; the sizes divide one another.
+// CHECK-LABEL: func.func @hold_blocks_2d(
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.split(2)
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.transpose
+// CHECK-NEXT:       lift.split(2)
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.split(1)
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.transpose
+// CHECK-NEXT:       lift.split(2)
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.generate(
+// CHECK-NEXT:       lift.generate(
+// CHECK-NEXT:         lift.generate(
+// CHECK-NEXT:           lift.generate(
+// CHECK-NEXT:             arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:             lift.yield
+// CHECK-NEXT:           }
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.reduce_seq(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.zip
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.get(0)
+// CHECK-NEXT:         lift.get(1)
+// CHECK-NEXT:         lift.get(1)
+// CHECK-NEXT:         lift.zip
+// CHECK-NEXT:         lift.map(
+// CHECK-NEXT:           lift.get(0)
+// CHECK-NEXT:           lift.get(1)
+// CHECK-NEXT:           lift.zip
+// CHECK-NEXT:           lift.reduce_seq(
+// CHECK-NEXT:             lift.get(0)
+// CHECK-NEXT:             lift.zip
+// CHECK-NEXT:             lift.map(
+// CHECK-NEXT:               lift.get(0)
+// CHECK-NEXT:               lift.get(1)
+// CHECK-NEXT:               lift.get(1)
+// CHECK-NEXT:               lift.zip
+// CHECK-NEXT:               lift.map(
+// CHECK-NEXT:                 lift.get(0)
+// CHECK-NEXT:                 lift.get(1)
+// CHECK-NEXT:                 arith.mulf
+// CHECK-NEXT:                 arith.addf
+// CHECK-NEXT:                 lift.yield
+// CHECK-NEXT:               }
+// CHECK-NEXT:               lift.yield
+// CHECK-NEXT:             }
+// CHECK-NEXT:             lift.yield
+// CHECK-NEXT:           }
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.transpose
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.join
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.join
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.join
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @hold_blocks_2d(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<M, K>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
   %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
     %1 = lift.map(%b in %y) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
       %2 = lift.zip %a, %b : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>

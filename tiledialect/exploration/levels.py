@@ -1,0 +1,73 @@
+"""Levels of the patterns of a program: maps around maps, and around reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import func
+from xdsl.ir import Block, Operation
+
+from tiledialect.dialects.lift import maps, reductions, values
+from tiledialect.ir.ancestors import ancestors
+from tiledialect.passes.lift.rules.places import reachable
+from tiledialect.passes.lift.strategies.mapping import computes
+
+
+def kernel_maps(function: func.FuncOp) -> list[maps.MapBase]:
+    """Outermost maps that compute."""
+    return [*_maps_in(function.body.block, reachable(function))]
+
+
+def _maps_in(block: Block, live: dict[Operation, None]) -> Iterator[maps.MapBase]:
+    """Maps of a block that compute, and those of blocks around kernels."""
+    for op in block.ops:
+        if op not in live:
+            continue
+        if isinstance(op, reductions.IterateOp | values.LetOp):
+            yield from _maps_in(op.block, live)
+        elif isinstance(op, maps.MapBase) and computes(op):
+            yield op
+
+
+def levels(op: maps.MapBase) -> int:
+    """Maps around one another, from a map on: reductions are done by one work-item."""
+    inner = (levels(x) for x in op.block.ops if isinstance(x, maps.MapBase) and computes(x))
+    return 1 + max(inner, default=0)
+
+
+def held(function: func.FuncOp, count: int) -> reductions.ReduceBase | None:
+    """The one reduction in so many maps around one another whose function ends in as many maps."""
+    live = [op for op in reachable(function) if isinstance(op, reductions.ReduceBase)]
+    found = [op for op in live if level(op) == count]
+    if len(found) != 1 or len(kernel_maps(function)) != 1:
+        return None
+    inner = found[0]
+    for _ in range(count):
+        made = inner.yielded.owner
+        if not isinstance(made, maps.MapBase) or not computes(made):
+            return None
+        inner = made
+    return found[0]
+
+
+def level(op: Operation, held: int | None = None) -> int | None:
+    """Number of the maps around a map; None inside of a reduction, but of one in ``held`` maps."""
+    count = 0
+    for around in ancestors(op):
+        if isinstance(around, reductions.ReduceBase | maps.MapSeqSlideOp) and (
+            held is None or level(around) != held
+        ):
+            return None
+        count += isinstance(around, maps.MapBase)
+    return count
+
+
+def open_patterns(function: func.FuncOp) -> Iterator[Operation]:
+    """Maps and reductions of which nobody says who does them, the outermost first."""
+    live = reachable(function)
+    for op in function.walk():
+        is_open = isinstance(op, reductions.ReduceOp) or (
+            isinstance(op, maps.MapOp) and computes(op)
+        )
+        if is_open and op in live:
+            yield op
