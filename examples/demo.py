@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def timed(what: str, run: Any) -> Array:
-    """What ``run`` gives; says how long it took."""
+    """Print the time of ``run``, and give its result."""
     start = time.perf_counter()
     result = run()
     print(f"{what} in {(time.perf_counter() - start) * 1000:.0f} ms")

@@ -187,7 +187,7 @@ def draw_curve(losses: Array) -> Image.Image:
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
-    """What the command line asks for."""
+    """Options of the command line."""
     parser = argparse.ArgumentParser(description="Train a network to read handwritten digits.")
     parser.add_argument("--epochs", type=int, help=f"rounds over the digits ({EPOCHS})")
     parser.add_argument(

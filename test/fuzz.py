@@ -155,13 +155,13 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (test_tile_split_rows.ROWS_IN_PARTS, test_tile_split_rows.rows_agree),
     (properties(), property_holds),
 )
-"""What is made up, and what must hold for it."""
+"""Strategies, and the checks of their values."""
 
 LIMITED = (whole_agrees, pieces_agree, given_schedules.schedules_agree, pass_orders.ends_well)
 """Checks with a time limit for each value."""
 
 TURN = 60.0
-"""How many seconds a target may take before it is the next one's turn."""
+"""Seconds of a target before the turn of the next one."""
 
 ENDLESS = settings(
     max_examples=500,

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = {"tiledialect": "tiledialect"} | {
     name: f"tiledialect/{name}" for name in ("passes", "lowering", "tools")
 }
-"""Where each folder of the checkout is in the package."""
+"""Folders of the checkout, and their places in the package."""
 
 RUN = (
     "import sys, tiledialect as td, tiledialect.tools.tile_run\n"
@@ -28,7 +28,7 @@ RUN = (
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `make dist` builds."""
+    """Wheel that `make dist` builds."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
     # Without what earlier builds left.
     names = [*FOLDERS, "pyproject.toml", "README.md", "LICENSE"]

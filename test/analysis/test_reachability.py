@@ -1,4 +1,4 @@
-"""What needs results that are there before."""
+"""Ops that need results that are there before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large values may be: no finite number of any is larger than what is said."""
+"""Bounds of values: no finite number is larger than its bound."""
 
 from __future__ import annotations
 

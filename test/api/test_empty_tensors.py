@@ -25,7 +25,7 @@ class Program:
     shapes: Sequence[str]
     sizes: Mapping[str, int]
     indices: Sequence[int] = ()
-    """Which inputs hold numbers of rows."""
+    """Inputs that hold numbers of rows."""
     never_empty: str = ""
     """A size that cannot be 0."""
 

@@ -26,7 +26,7 @@ SHAPES = {
 @pytest.mark.parametrize("step", [8, 13])
 @pytest.mark.parametrize("name", SOURCES)
 def test_error_boundary(device: td.Device, name: str, step: int) -> None:
-    """They and their gradients are what the reference says, at the ends of a signal too."""
+    """Results and gradients are the reference's, at the ends of a signal too."""
     function = td.compile(SOURCES[name].replace("@", str(step)), device=device)
     rng = np.random.default_rng(0)
     given = [rng.integers(-9, 9, shape).astype(np.float32) for shape in SHAPES[name]]

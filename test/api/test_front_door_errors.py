@@ -1,4 +1,4 @@
-"""What compile and the functions that it makes refuse."""
+"""Arguments that compile and the functions that it makes refuse."""
 
 from __future__ import annotations
 

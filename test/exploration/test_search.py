@@ -192,7 +192,7 @@ def test_trials_know_what_was_beside_them():
 
 
 def test_lost_workers_leave_no_trials(tmp_path: Path):
-    """What was in flight is tried when the search goes on."""
+    """Candidates in flight are tried when the search goes on."""
 
     def lost(implementation: Implementation, best: float) -> Future[Outcome]:
         future = fake.submit(implementation, best)
@@ -235,7 +235,7 @@ def test_the_fastest_is_confirmed():
 
 
 def test_the_best_of_earlier_sessions_is_compared_again(tmp_path: Path):
-    """It fails now: the search goes on from the default, and keeps nothing of it."""
+    """The kept best fails now: the search goes on from the default, and keeps nothing of it."""
     where, parts = tmp_path / "trials.log", (Tiles("A"), Tiles("B"))
     first, _ = search(40, storage=where, parts=parts)
     best = [study.part.name for study in first.studies], first._chosen.values()

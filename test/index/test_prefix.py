@@ -19,7 +19,7 @@ Landing = Counter[tuple[Element, ...]]
 
 
 def landings(space: IndexSpace) -> dict[Element, Landing]:
-    """Which elements of the inputs land on each element of the output, and how often."""
+    """Elements of the inputs that land on each element of the output, with their number."""
     found: dict[Element, Landing] = {}
     for row in sets.points(space):
         point = dict(zip(space.variables, map(int, row), strict=True))

@@ -29,7 +29,7 @@ def parse(text: str) -> ModuleOp:
 
 
 def run(body: str, launch: Launch, size: int = 8, *, written: bool = True) -> list[float]:
-    """What is in %A, at first 0, 1, 2, …, after a kernel with this body."""
+    """Content of %A, at first 0, 1, 2, …, after a kernel with this body."""
     t = f"memref<{size}xf32, 1 : i32>"
     module = parse(
         f'"gpu.module"() <{{sym_name = "m"}}> ({{\n"gpu.func"() <{{function_type = ({t}) -> (), kernel}}> ({{\n^bb0(%A: {t}):\n'

@@ -24,7 +24,7 @@ from tiledialect.universe import TILE_UNIVERSE
     ],
 )
 def test_named_alone(text: str, expected: TileFusePass) -> None:
-    """What is named alone is true."""
+    """An option that is named alone is true."""
     assert TileFusePass.from_spec(parse_spec(text)) == expected
 
 

@@ -1,4 +1,4 @@
-"""Whatever the text is, `load` gives IR that verifies, or a TileError."""
+"""`load` gives IR that verifies, or a TileError, for any text."""
 
 from __future__ import annotations
 

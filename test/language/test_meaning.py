@@ -1,4 +1,4 @@
-"""What statements mean in the corners of the language, by the reference semantics.
+"""Meaning of statements in the corners of the language, by the reference semantics.
 
 The values are those that PlaidML 0.7 gives, but for what is marked.
 """
@@ -23,7 +23,7 @@ M = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
 def value(body: str, **inputs: Any) -> Any:
-    """What `O` is after the statements."""
+    """Value of `O` after the statements."""
     sized = {"A": "NM", "B": "NM", "X": "K"}
     header = ", ".join(f"{x}[{', '.join(sized[x][: a.ndim])}]" for x, a in inputs.items())
     (result,) = reference(f"function ({header}) -> (O) {{ {body} }}", list(inputs.values()))

@@ -1,4 +1,4 @@
-"""What the errors say that is written in Tile for what other languages have."""
+"""Errors about the syntax of other languages name Tile's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tiledialect.language.to_ir import load
 VECTORS = frozenset(
     "concat concatenate cat cumsum flip pad stack roll sort argsort topk median outer repeat tile diff".split()
 )
-"""What is said of these is of vectors."""
+"""Hints about these are about vectors."""
 
 
 @pytest.mark.parametrize("name", REPLACEMENTS)

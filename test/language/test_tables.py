@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def parsed() -> tuple[object, str]:
-    """What a process that has no parser yet says of a program, and of one that is wrong."""
+    """Output of a process without a parser for a program, and for one that is wrong."""
     parser._lark.cache_clear()  # pyright: ignore[reportPrivateUsage]
     tree = parser.parse(SOURCE)
     with pytest.raises(TileError) as error:

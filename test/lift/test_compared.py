@@ -22,7 +22,7 @@ multiply_add = lift.reduce_seq(lambda total, pair: total + pair[0] * pair[1], 0.
 
 @dataclass(frozen=True)
 class Cost:
-    """What a kernel costs besides what it computes."""
+    """Cost of a kernel besides its computation."""
 
     operations: int
     barriers: int = 0
@@ -86,7 +86,7 @@ def product_by_groups(a: lift.array("M", "K"), b: lift.array("K", "N")):
 
 @lift.fun
 def bodies(positions: lift.array("N", 4)):
-    """What pulls each of some bodies; of a body the place is given, and the mass."""
+    """Forces on bodies, each given by place and mass."""
 
     def pull(p):
         def add(total, q):

@@ -1,4 +1,4 @@
-"""What is wrong in a Lift program, said at the user's line."""
+"""Errors in Lift programs, at the user's line."""
 
 from __future__ import annotations
 

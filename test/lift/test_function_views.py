@@ -32,7 +32,7 @@ def test_text_and_drawing():
 
 
 def test_for_the_sizes_of_a_call():
-    """What keeps an array of open size in private memory has views for each size."""
+    """Programs that keep an array of open size in private memory have views for each size."""
     views = td.compile(kept).views("3x4xf32")
     with pytest.raises(td.TileError, match="so that M must be a number"):
         td.compile(kept).views()

@@ -43,7 +43,7 @@ def test_the_width_is_that_of_the_largest_number():
 
 
 def test_indices_of_64_bits(device: td.Device):
-    """They are brought into range as they are."""
+    """Indices are brought into range as they are."""
     places = np.array([0, 3, -1, 2**31, 2**32 + 5, 2**40, -(2**40), 2**63 - 1, -(2**63)])
     program = lift.fun(
         lift.array("N"),

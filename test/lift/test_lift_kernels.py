@@ -137,7 +137,7 @@ def memory_of_warps(x: lift.array(6, 16)):
 
 @program(reals(4, 16))
 def kept_by_one(x: lift.array(4, 16)):
-    """What one work-item of a row keeps, the others see."""
+    """Values that one work-item of a row keeps are seen by the others."""
 
     def on(row):
         kept = lift.to_local(row >> lift.map_seq(DOUBLE))
@@ -190,7 +190,7 @@ def global_in_steps(x: lift.array("N", "K", "M")):
 
 @program(reals(5, 100))
 def global_around(x: lift.array("N", "M")):
-    """What every work-item computes, before they share something out."""
+    """Values that every work-item computes, before work is shared out."""
 
     def on(row):
         return lift.to_global(row >> lift.map_seq(DOUBLE)) >> BACKWARDS >> lift.map_glb(NEXT)
@@ -266,7 +266,7 @@ def registers(x: lift.array("N", 8)):
 
 @program(reals(256))
 def partial_sums(x: lift.array("N")):
-    """What all items of a group would write, one writes."""
+    """One item of a group writes for all."""
 
     def on(chunk):
         parts = chunk >> lift.split(4) >> lift.to_local(lift.map_lcl(SUM))
@@ -374,7 +374,7 @@ def test_after_each_pass(name: str):
 
 
 def test_barriers_that_need_sizes(device: td.Device):
-    """That all warps come to the barrier is known of each number of rows, but not of all."""
+    """All warps are known to come to the barrier for each number of rows, but not for all."""
     source, inputs = PROGRAMS["memory_of_warps"]
     rows = lift.fun(lift.array("N", 16), lambda x: x >> lift.map_warp(reversed_row))
     f = td.compile(rows, device=device)
@@ -399,7 +399,7 @@ def test_wide_indices_for_what_is_kept_in_global_memory():
 
 
 KERNELS = {"several_results": 2, "both_after": 2, "searches": 2}
-"""How many kernels a program has that has not just one: layout patterns need none."""
+"""Number of kernels of programs with more or fewer than one: layout patterns need none."""
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -60,7 +60,7 @@ def test_arithmetic_on_whole_arrays(device: td.Device):
 
 
 def test_patterns_between_ops_of_one_shape(device: td.Device):
-    """What a pattern takes of a kernel is no part of a later kernel that takes the pattern's."""
+    """Operands of a pattern from a kernel are no part of a later kernel that takes the pattern's result."""
 
     def between(a: lift.Value) -> lift.Value:
         doubled = a * 2.0

@@ -15,7 +15,7 @@ MODULES = {
 CASES: list[Case] = [case for module in MODULES.values() for case in module.CASES]
 
 BATCH = 16
-"""How many operations are built as one program."""
+"""Number of operations that are built as one program."""
 
 
 def _batches(module: str) -> list[list[Case]]:

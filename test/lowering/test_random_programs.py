@@ -24,7 +24,7 @@ import tiledialect as td
 from tiledialect.dialects.tile.numeric import kind_of
 
 BATCH = 20
-"""How many contractions are built as one program."""
+"""Number of contractions that are built as one program."""
 
 
 def batches(size: int = BATCH) -> st.SearchStrategy[list[Contraction]]:

@@ -45,7 +45,7 @@ from tiledialect.tools.tile_opt import TileOptMain
 Array = npt.NDArray[Any]
 
 BATCH = 4
-"""How many contractions are built as one program."""
+"""Number of contractions that are built as one program."""
 
 
 def fused(module: ModuleOp) -> ModuleOp:
@@ -147,7 +147,7 @@ DEVICES = (
 
 
 def test_given_schedules_are_compared(request: pytest.FixtureRequest):
-    """Whatever a user gives is weighed, and stays."""
+    """A user's schedules are weighed, and stay."""
 
     @searching(request.config.getoption("--examples") // 8)
     @given(scheduled_programs(), st.sampled_from(DEVICES))

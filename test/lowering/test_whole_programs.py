@@ -24,7 +24,7 @@ import tiledialect as td
 Array = npt.NDArray[Any]
 
 ULPS = 4000
-"""How far apart results may be, of the largest element: sums of sums, in any order."""
+"""Tolerance, relative to the largest element: sums of sums, in any order."""
 
 
 def differentiated(

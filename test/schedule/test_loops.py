@@ -1,4 +1,4 @@
-"""What loops over parts of an index leave."""
+"""Remainders of loops over parts of an index."""
 
 from hypothesis import given
 from hypothesis import strategies as st

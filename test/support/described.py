@@ -60,7 +60,7 @@ ODD = {
     "buffer_alignment": (128, 4096),
     "fp16": (False,),
 }
-"""What only specs by hand say."""
+"""Entries that only specs by hand have."""
 
 
 @st.composite

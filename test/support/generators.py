@@ -102,7 +102,7 @@ NAMES = ("i", "j", "k", "l")
 
 @dataclass(frozen=True)
 class Style:
-    """What may happen in the index expressions of a contraction."""
+    """Features of the index expressions of a contraction."""
 
     coefficients: tuple[int | Fraction, ...] = (1, 1, 1, 1, 1, -1, 2, 3)
     shifts: tuple[int | Fraction, ...] = (0,)

@@ -95,7 +95,7 @@ def survives(text: str) -> None:
 
 
 def assert_not_ours(error: TileError) -> None:
-    """What is wrong was not found by an accident in a dialect of this package."""
+    """The fault was not found by an accident in a dialect of this package."""
     cause = error.__cause__
     if not error.message.startswith("cannot ") or cause is None:
         return

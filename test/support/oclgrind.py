@@ -1,4 +1,4 @@
-"""What the simulator Oclgrind has reported."""
+"""Reports of the simulator Oclgrind."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def log() -> str:
 
 
 def report(before: int) -> str:
-    """What was reported since the log had this length."""
+    """Reports since the log had this length."""
     return log()[before:].strip()

@@ -85,7 +85,7 @@ FORMS: dict[str, list[Form]] = {
         *_forms(["!{}"], "real"),
     ],
 }
-"""What gives an expression of each kind."""
+"""Makers of expressions of each kind."""
 
 
 @dataclass(frozen=True)

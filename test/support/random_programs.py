@@ -47,7 +47,7 @@ DTYPES = (
 EXACT = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24, "float64": 2**53}
 """Up to where all integers are numbers of the type."""
 LARGEST_REAL = 500.0
-"""How large other reals may get; squares of them are still of type float16 after a sum or two."""
+"""Bound on other reals: their squares fit float16 after a sum or two."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Value:
     whole: bool = True
     """Whether every element is an integer, and not rounded."""
     error: float = 0
-    """How far from the true value rounding may have taken an element."""
+    """Distance from the true value that rounding may have made."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -343,7 +343,7 @@ class Maker:
         self.add(SumToOp.make(a.ssa, like.ssa), low, high, a.whole, error)
 
     def logical_not(self) -> None:
-        """What `!A` is."""
+        """Value of `!A`."""
         a = self.pick(lambda v: v.whole)
         if a is not None and not is_weak(tensor_type(a.ssa).element_type):
             zero = ew.ConstantOp.of(0)
@@ -351,7 +351,7 @@ class Maker:
             self.add(ew.CmpEqOp.make(a.ssa, zero.result), 0, 1, True)
 
     def softmax(self) -> None:
-        """What `softmax(A, axis)` is."""
+        """Value of `softmax(A, axis)`."""
         a = self.pick(lambda v: bool(v.shape) and v.is_real and v.size <= 20)
         if a is None or a.error > 0.01:
             return
@@ -459,7 +459,7 @@ class Program:
     errors: tuple[float, ...]
 
     def _repr_pretty_(self, printer: RepresentationPrinter, cycle: bool) -> None:
-        """How hypothesis shows it: xDSL's classes show all that hangs together."""
+        """Text for Hypothesis: xDSL's classes show all that hangs together."""
         printer.text(f"{self.module}\n{self.arrays}")
 
 

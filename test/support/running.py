@@ -36,7 +36,7 @@ class Case:
     inputs: tuple[Array, ...]
     expected: tuple[Array, ...]
     length: int = 1
-    """How many values are summed into one element; see `assert_close`."""
+    """Number of values summed into one element; see `assert_close`."""
     ulps: float = 20
     scale: float | tuple[Array, ...] | Largest = 0.0
     """The magnitude of the summed terms, for all results or one for each; see `assert_close`."""

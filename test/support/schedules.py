@@ -29,9 +29,9 @@ from tiledialect.schedule.loops import (
 )
 
 MOST_ITEMS = 32
-"""How many work-items a group has at most: simulators run them one by one."""
+"""Most work-items of a group: simulators run them one by one."""
 MAX_UNROLLED = 24
-"""How many copies of a body unrolled loops and vectors make at most."""
+"""Most copies of a body by unrolled loops and vectors."""
 
 EXTENTS = (2, 2, 3, 4, 4, 5)
 LONG_EXTENTS = (2, 3, 4, 5, 8, 8, 13, 16)
@@ -123,7 +123,7 @@ def stages(draw: st.DrawFn, kernel: KernelOp, order: list[LoopLevel]) -> list[St
 
 @st.composite
 def kept(draw: st.DrawFn, kernel: KernelOp) -> list[Stage]:
-    """What a row kernel keeps in registers or local memory."""
+    """Values that a row kernel keeps in registers or local memory."""
     found: list[Stage] = []
     axes = kernel.axes.ranges if kernel.axes is not None else {}
     for number, value in enumerate(kernel.values):

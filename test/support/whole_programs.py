@@ -14,7 +14,7 @@ from written_programs import Program, Shape, Tensor, row
 
 SIZES = (1, 2, 3, 5, 8, 13, 16, 17, 24, 31, 32, 33, 48, 64, 67)
 POINTS = 400_000
-"""How many points a contraction has at most: the reference semantics visit them all."""
+"""Most points of a contraction: the reference semantics visit them all."""
 
 
 def names(prefix: str, count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""How both commands end: closed and full outputs, internal errors, interrupts."""
+"""Ends of both commands: closed and full outputs, internal errors, interrupts."""
 
 from __future__ import annotations
 

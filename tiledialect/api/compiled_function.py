@@ -211,7 +211,7 @@ class CompiledFunction:
         return tuple(parse_type(text) for text in found.pop().split(",") if text)
 
     def _kept_for(self, types: Types, device: Device) -> Found | None:
-        """What was found for some inputs, or is kept on disk, if there is something."""
+        """Specialization found before for some inputs, or kept on disk, if there is one."""
         found = self._choices.found
         if not found and not self._choices.takes_kept:
             return None

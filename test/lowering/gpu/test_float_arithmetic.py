@@ -157,7 +157,7 @@ def test_denormals_leave_other_programs_alone(device: td.Device) -> None:
 
 
 def test_quotients_of_halves(device: td.Device) -> None:
-    """Those of a whole row by one number are the nearest halves, and what is no normal one nearly."""
+    """Quotients of a whole row by one number are the nearest halves; subnormal ones nearly."""
     random = np.random.default_rng(0)
     rows, columns = (4, 64) if device.type == "simulator" else (256, 4096)
     bits = random.integers(0, 1 << 16, (rows, columns + 1)).astype(np.uint16).view(np.float16)

@@ -1,4 +1,4 @@
-"""How much memory intermediates take: by the plan alone, by the IR, and on devices."""
+"""Memory of intermediates: by the plan alone, by the IR, and on devices."""
 
 from __future__ import annotations
 

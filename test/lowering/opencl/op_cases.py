@@ -42,7 +42,7 @@ class Case:
     valid: Callable[..., np.ndarray] | None = None
     """For which arguments the op means something."""
     ulps: float = 0
-    """How far the result may be from NumPy's, in units in the last place."""
+    """Tolerance to NumPy's result, in units in the last place."""
     lanes: int = 1
 
     @property

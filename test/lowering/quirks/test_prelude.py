@@ -1,4 +1,4 @@
-"""What is put before programs for one platform means what OpenCL's own functions mean."""
+"""Preludes of programs mean the same as OpenCL's own functions."""
 
 import ml_dtypes
 import numpy as np
@@ -67,7 +67,7 @@ __kernel void copy(const __global half *a, __global half *b, __global float *c)
 @pytest.mark.parametrize("lanes", LANES)
 @pytest.mark.parametrize("own", [True, False])
 def test_vectors_of_halves(device: td.Device, lanes: int, own: bool):
-    """Those that have a place for whole vectors; NVIDIA's functions are in OpenCL C everywhere."""
+    """Functions with a place for whole vectors; NVIDIA's are in OpenCL C everywhere."""
     queue = queue_for(device)
     text = prelude(device.short_platform if own else "nvidia")
     source = HALVES.format(prelude=text, lanes=lanes)
@@ -194,7 +194,7 @@ __kernel void short_{type}(const __global {type} *a, __global {type} *b, __globa
 
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
 def test_short_functions(device: td.Device):
-    """Those that are written out where a library's would be called."""
+    """Functions that are written out where a library's would be called."""
     types = ("float", "double") if device.fp64 else ("float",)
     names = [(type, lanes) for type in types for lanes in (1, *LANES)]
     program = _built(device, "".join(_short(type, lanes) for type, lanes in names))

@@ -1,4 +1,4 @@
-"""What takes long is shown on a terminal, and only there."""
+"""Long tasks are shown on a terminal, and only there."""
 
 from __future__ import annotations
 

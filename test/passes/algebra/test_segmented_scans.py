@@ -99,7 +99,7 @@ def test_second_gradients(device: Any):
 
 
 def test_reference():
-    """That of the contractions is what is expected."""
+    """The gradient of the contractions is as expected."""
 
     @SEARCH
     @given(st.sampled_from(CASES), st.booleans(), st.integers(0, 99))
@@ -116,7 +116,7 @@ def test_reference():
 
 @pytest.mark.parametrize("direction", ["", "reverse"])
 def test_computed_keys(device: Any, direction: str):
-    """They are in memory where the scan reads them, also where the same ops take both."""
+    """Both are in memory for the scan, also if the same ops take both."""
     t = "tensor<5x50xf32>"
     text = f"""func.func @f(%x: {t}, %k: {t}) -> ({t}, {t}) {{
   %a = tile.relu %k : ({t}) -> {t}

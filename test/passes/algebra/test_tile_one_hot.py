@@ -31,7 +31,7 @@ FEW_ROWS = """function (I[P], V[N], D[P, R]) -> (O) {
   INSIDE = max(min(I, N - 1), 0);
   O[v, r: N, R] = +(ROWS[v] == INSIDE[p] ? D[p, r]);
 }"""
-"""What `gather` has as its gradient."""
+"""Gradient of `gather`."""
 HISTOGRAM = """function (I[P], V[N]) -> (C, S, T) {
   ROWS = index(V, 0);
   C[v: N] = +(ROWS[v] == I[p]);
@@ -101,7 +101,7 @@ def test_histograms(device: Any):
     [((11,), np.int32), ((9, 2, 70), np.int32), ((300, 20), np.int32), ((300,), np.uint8)],
 )
 def test_chosen_schedules(shape: tuple[int, ...], dtype: Any, kind: Kind, device: Any):
-    """Those of both kinds of devices, on every device; all that a u8 can be may name a row."""
+    """Schedules of both kinds of devices, on every device; any u8 may name a row."""
     size = replace(described(kind, {}), compute_units=4, max_work_group_size=64)
     schedule = scatter_schedule(shape, 0, size)
     result = "x".join(map(str, shape))

@@ -217,7 +217,7 @@ def test_each_level():
 
 
 def test_chosen_schedules():
-    """Those of both kinds of devices are legal, for all shapes."""
+    """Schedules of both kinds of devices are legal, for all shapes."""
     lengths = (1, 7, 32, 4097)
     for gpu, n, m, axis in product((True, False), lengths, lengths, range(2)):
         for block in (None, 1, 6, 32):

@@ -1,4 +1,4 @@
-"""What is said of kernels that take very long."""
+"""Warnings about kernels that take very long."""
 
 from __future__ import annotations
 

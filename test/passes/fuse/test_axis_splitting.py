@@ -110,7 +110,7 @@ TARGETS = {
 
 
 def targets(device: td.Device) -> list[str]:
-    """What to compile for: Oclgrind's checks for races end the process at some vectors of CPUs."""
+    """Targets of a device: Oclgrind's checks for races end the process at some vectors of CPUs."""
     return [t for t in TARGETS if t != "cpu" or device.type != "simulator"]
 
 
@@ -124,16 +124,26 @@ def _check_both(
     check_as(function.gradient(), [*arrays, *cotangents], device, TARGETS[target], ulps=2000)
 
 
-@pytest.mark.every_device
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", CASES)
-def test_results(name: str, target: str, device: td.Device):
-    if target not in targets(device):
-        pytest.skip("the simulator does not run it")
+def _check_case(name: str, device: td.Device, target: str) -> None:
     (source, shapes), random = CASES[name], np.random.default_rng(0)
     # Of few different numbers several are the largest of a window.
     arrays = [random.integers(-2, 3, s).astype(np.float32) for s in shapes]
     _check_both(source, arrays, random, device, target)
+
+
+@pytest.mark.parametrize("target", ("own", "gpu"))
+@pytest.mark.parametrize("name", CASES)
+def test_results(name: str, target: str, device: td.Device):
+    _check_case(name, device, target)
+
+
+CPUS = [device for device in td.devices() if "cpu" in targets(device)]
+
+
+@pytest.mark.parametrize("device", CPUS, ids=lambda device: device.id)
+@pytest.mark.parametrize("name", CASES)
+def test_results_as_for_a_cpu(name: str, device: td.Device):
+    _check_case(name, device, "cpu")
 
 
 @pytest.mark.parametrize("target", ("own", "gpu"))
@@ -241,7 +251,7 @@ def test_recomputation_comes_first():
 
 
 def test_points_on_a_line():
-    """Where `A[b - k]` has one element, few points are inside: no box of windows holds just them."""
+    """Few points are inside if `A[b - k]` has one element: no box of windows holds just them."""
     source = """function (X[N], A[K]) -> (Z) {
       Z[b, k: N/8, 8] = +(X[8*b + k] * A[b - k]);
     }"""

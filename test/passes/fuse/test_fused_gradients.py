@@ -144,7 +144,7 @@ def test_parts_are_read_past_masks(source: str, masks: int):
 
 
 def test_gradients_of_parts_read_their_own_part():
-    """What a function of a concatenation gives each part is computed of that part alone."""
+    """The share of a part in a function of a concatenation is computed of that part alone."""
     function = td.compile(RELU_OF_PARTS).gradient(["A", "B"])
     program = function._program  # pyright: ignore[reportPrivateUsage]
     arrays = [np.ones(s, np.float32) for s in ((8, 64), (8, 32), (8, 96))]

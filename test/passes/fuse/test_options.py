@@ -57,7 +57,7 @@ def test_choices_add_up_and_stay() -> None:
 
 
 def test_plans_are_kept_apart(device: td.Device) -> None:
-    """What is on disk of a program is not taken for the one that is fused otherwise."""
+    """A kept program is not taken for one that is fused otherwise."""
     f = td.compile(SOURCE, device=device)
     assert f.opencl(X, B).count("__kernel") == 1
     assert f.with_fusion(apart=("E_1", "S")).opencl(X, B).count("__kernel") == 3

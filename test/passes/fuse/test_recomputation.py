@@ -46,7 +46,7 @@ ADAM = """function (P[N, M], G[N, M], A[N, M], V[N, M], T[]) -> (PN, AN, VN) {
   PN = P - 0.1 * (AN / (1 - pow(0.9, T))) / (sqrt(VN / (1 - pow(0.99, T))) + 0.001);
 }"""
 GPU = {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0.0}
-"""Where starting a kernel costs nothing, small ones are not merged for that."""
+"""Device on which a launch costs nothing, so that small kernels are not merged for that."""
 
 
 @pytest.mark.parametrize("gradient", (False, True))
@@ -157,7 +157,7 @@ def test_gradients_of_forces_write_no_pairs(device: td.Device):
 
 
 def test_steps_with_numbers_are_one_kernel(device: td.Device):
-    """What is made of numbers alone parts no ops of whole tensors, wherever it stands."""
+    """Values made of numbers alone part no ops of whole tensors, wherever they stand."""
     function = td.compile(ADAM, device=device)
     random = np.random.default_rng(0)
     arrays = [random.uniform(0.1, 1, (9, 40)).astype(np.float32) for _ in range(4)]
@@ -193,7 +193,7 @@ def test_ends_of_rows(wrt: str, described: bool, device: td.Device):
 
 
 def test_elements_that_are_read_elsewhere(device: td.Device):
-    """What a gather takes is of its result's shape by chance alone."""
+    """The operand of a gather has its result's shape by chance alone."""
     function = td.compile(
         "function (X[M, M], I[M]) -> (G, S) { E = X * X; G = gather(E, I); S[i: M] = +(E[i, j]); }"
     )

@@ -66,7 +66,7 @@ def test_sharp(name: str):
 
 
 def test_outputs_are_divided():
-    """What the function itself returns is what it would return alone."""
+    """The function's own results are the same as alone."""
     function = find_function(load(f"function (X[N, C]) -> (Y) {{ {LENGTHS} Y = X / R; }}"))
     specialize(function, [type_of(np.zeros((5, 37), np.float32))])
     assert "%Y = tile.div" in str(tile_gradient.gradient(function, with_outputs=True))

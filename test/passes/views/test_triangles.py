@@ -25,7 +25,7 @@ SOURCES = {
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_triangles(device: td.Device, source: str, bound: str) -> None:
-    """They and their gradients are what the reference says; sizes are no multiples of a tile's."""
+    """Results and gradients are the reference's; sizes are no multiples of a tile's."""
     function = td.compile(SOURCES[source].replace("@", BOUNDS[bound]), device=device)
     rng = np.random.default_rng(0)
     n = 83
@@ -56,7 +56,7 @@ def test_what_is_left_out(device: td.Device, bound: str, dtype: type[np.generic]
     "bound", ["1000000000*i - 2000000000 < 2100000000", "2100000000 - 1000000000*i < 3000000000"]
 )
 def test_bounds_of_large_numbers(device: td.Device, bound: str) -> None:
-    """They hold where they do, though positions are counted in numbers that end before."""
+    """Conditions hold at the same points, though positions are counted in numbers that end before."""
     text = f"function (A[N]) -> (O) {{ O[i: N] = =(A[i]), {bound}; }}"
     array = np.arange(1, 6, dtype=np.float32)
     function = td.compile(text, device=device)

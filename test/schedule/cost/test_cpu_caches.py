@@ -1,4 +1,4 @@
-"""What the model says that the innermost body fetches from the caches of a CPU."""
+"""Fetches of the innermost body from the caches of a CPU, by the model."""
 
 from __future__ import annotations
 

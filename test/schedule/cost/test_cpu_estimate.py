@@ -1,4 +1,4 @@
-"""What schedules cost on CPUs: registers, loads, stores and caches."""
+"""Costs of schedules on CPUs: registers, loads, stores and caches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the schedules that are chosen on CPUs compute."""
+"""Results of schedules that are chosen on CPUs."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ LONG_VECTORS = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 1
 LOCAL_MEMORY = 32768
 """Bytes that any device has at least."""
 TRIED = 1
-"""How many of the schedules of a family are run."""
+"""Number of schedules of a family that are run."""
 
 
 def fused(name: str) -> tuple[ModuleOp, list[Array]]:

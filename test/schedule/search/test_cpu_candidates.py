@@ -238,7 +238,7 @@ def test_rows_along_pictures_need_no_stage():
 
 
 def test_long_sums_are_made_in_parts():
-    """What a row of tiles reads of the second factor fits nowhere at once."""
+    """The part of the second factor that a row of tiles reads fits nowhere at once."""
     device = replace(DEVICES["wide"], local_mem_size=1 << 17)
     best = ranked(CASES["large product"], device)[0].schedule
     outputs = {"i", "j"}

@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Window:
-    """How a window moves along the axes of space; ``padding`` is `valid`, `same` or a number."""
+    """Movement of a window along the axes of space; ``padding`` is `valid`, `same` or a number."""
 
     strides: tuple[int, ...]
     dilations: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What is taken as an array, and what is refused in which words."""
+"""Arguments taken as arrays, and messages about others."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_arrays_that_are_elsewhere_or_where_others_were(addressed: td.Device, te
 
 @pytest.mark.parametrize("text", [TWO, CHAIN])
 def test_two_functions_of_one_executable(addressed: td.Device, text: str):
-    """What one gives the kernels, the other knows of."""
+    """Arguments that one call gives the kernels are known to the other."""
     f = td.compile(text, device=addressed)
     a = np.random.default_rng(3).integers(0, 3, (20, 20)).astype(np.float32)
     arrays = [a, a[0].copy()] if text is TWO else [a]

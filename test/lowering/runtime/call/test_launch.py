@@ -31,7 +31,7 @@ a, b = np.arange(N), np.arange(400)
 
 
 def run_python(code: str, *args: str) -> str:
-    """What Python prints on ``code``, in a process that must end well."""
+    """Output of Python for ``code``, in a process that must end well."""
     program = "import numpy as np\nimport tiledialect as td\n" + textwrap.dedent(code)
     done = subprocess.run(
         [sys.executable, "-c", program, *args], capture_output=True, text=True, timeout=120
@@ -339,7 +339,7 @@ for size in (1, 1000):
 def test_the_simulator_sees_every_buffer_anew(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Whatever was in its place before, and of whatever size that was."""
+    """Memory may have held anything before, of any size."""
     monkeypatch.setenv("OCLGRIND_LOG", str(tmp_path / "log"))
     assert run_python(SIMULATED, place).strip() == ""
 

@@ -1,4 +1,4 @@
-"""What is measured of devices: once, by rates that a device can have, and not where it is given."""
+"""Measurements of devices: once, by rates that a device can have, and not where rates are given."""
 
 from __future__ import annotations
 

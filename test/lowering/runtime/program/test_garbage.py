@@ -1,4 +1,4 @@
-"""What compilations leave to the garbage collector."""
+"""Garbage that compilations leave to the collector."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def left(count: int) -> weakref.ref[Node]:
-    """What became garbage while so many objects were made."""
+    """Objects that became garbage while so many were made."""
     with no_collection():
         assert not gc.isenabled()
         nodes = [Node() for _ in range(count)]
