@@ -33,7 +33,10 @@ demo: .venv/installed-demo
 	$(BIN)/python examples/demo.py
 	$(BIN)/python examples/train_digits.py --quick
 
-test: lint unit filecheck
+test:
+	@# pyright keeps one core busy; the other is left to lit.
+	$(MAKE) -j 2 lint filecheck
+	$(MAKE) unit
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

@@ -41,6 +41,7 @@ import test_cpu_candidates  # noqa: E402
 import test_float_widths  # noqa: E402
 import test_index_maps  # noqa: E402
 import test_index_width  # noqa: E402
+import test_instructions  # noqa: E402
 import test_integers  # noqa: E402
 import test_lattice  # noqa: E402
 import test_layout  # noqa: E402
@@ -62,8 +63,9 @@ import whole_programs  # noqa: E402
 from described import Entries, entries  # noqa: E402
 from generators import Contraction  # noqa: E402
 from limited import LIMIT, Worker  # noqa: E402
+from operations import convolutions  # noqa: E402
 from programs import Program, programs  # noqa: E402
-from running import reference, run  # noqa: E402
+from running import Case, reference, run  # noqa: E402
 from test_fuzz import compiles, mutated, survives, texts  # noqa: E402
 from test_roundtrip import prints_when_specialized, says_the_same  # noqa: E402
 
@@ -79,6 +81,12 @@ def agrees(program: Program) -> None:
     for a, b in zip(run(program.source, inputs, None), expected, strict=True):
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
         np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-2)
+
+
+def operation_agrees(operation: Case) -> None:
+    """Every device computes an operation as NumPy does."""
+    for device in td.devices():
+        operation.check(run(operation.source, operation.inputs, device))
 
 
 def contractions_agree(batch: list[Contraction]) -> None:
@@ -114,7 +122,13 @@ def pieces_agree(made: tuple[piece_programs.Program, int]) -> None:
 PROPERTY_TESTS = (
     *(test_changes, test_integers, test_lattice, test_prefix, test_sets, test_simplify, test_size),
     *(test_contraction, test_cpu_candidates, test_float_widths, test_index_maps, test_index_width),
-    *(test_output_box, test_size_transfer, test_tile_gradient, test_tile_to_lift),
+    *(
+        test_instructions,
+        test_output_box,
+        test_size_transfer,
+        test_tile_gradient,
+        test_tile_to_lift,
+    ),
 )
 PROPERTIES = [
     t for module in PROPERTY_TESTS for t in vars(module).values() if is_hypothesis_test(t)
@@ -142,6 +156,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (programs(max_statements=12), prints_when_specialized),
     (mutated(), compiles),
     (programs(), agrees),
+    (st.sampled_from(convolutions.EVERY), operation_agrees),
     (test_random_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
     (compiled_for(), whole_agrees),

@@ -177,7 +177,7 @@ def mma_schedules(draw: st.DrawFn) -> tuple[str, Array, Array, Array]:
     return text, *matrices(m, n, depth, dtype)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(mma_schedules())
 def test_tensor_cores_by_the_reference(case: tuple[str, Array, Array, Array]):
     check_by_reference(*case, target=NVIDIA)

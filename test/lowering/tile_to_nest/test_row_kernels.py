@@ -191,7 +191,7 @@ def test_ends_of_rows(name: str, device: td.Device) -> None:
     """
     choose, rng = random.Random(name), np.random.default_rng(3)
     # With 16 lanes Oclgrind reports what is not so, of whole rows too.
-    short, long = ((4, 7), (8, 37), (8, 45), (8, 43), (4, 27)), ((4, 515), (4, 518), (8, 516))
+    short, long = ((4, 7), (8, 37), (8, 43)), ((4, 515), (8, 516))
     is_along = "[m, 0" in PROGRAMS[name]
     for width, size in (*short, *long) if is_along else short:
         sizes = (3, size) if is_along else (size, 5)
@@ -207,7 +207,7 @@ def test_ends_of_rows(name: str, device: td.Device) -> None:
 def test_last_rows(name: str, device: td.Device) -> None:
     """The last of unrolled rows are shifted inwards, unless a group has them alone."""
     choose, rng = random.Random(name), np.random.default_rng(5)
-    for together, group, count in ((4, 3, 19), (4, 5, 18), (2, 5, 11), (8, 2, 23), (4, 2, 17)):
+    for together, group, count in ((4, 3, 19), (2, 5, 11), (8, 2, 23)):
         sizes = (count, 9) if "[m, 0" in PROGRAMS[name] else (9, count)
         inputs = inputs_of(PROGRAMS[name], sizes, rng)
         module = fused(PROGRAMS[name], inputs)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain, combinations
-
 import numpy as np
 import pytest
 
@@ -20,9 +18,7 @@ PROGRAMS = {
         T[x: N] = +(X[x + j - 2] == M[x + 2 - j] ? D[x]), j < 5;
     }""",
 }
-STAGES = [
-    *chain.from_iterable(combinations(("X", "M", "D"), count) for count in range(4)),
-]
+STAGES = ("", "X", "M", "D", "XM", "XMD")
 NUMBERS = {
     "zeros": np.zeros(50, np.float32),
     "specials": np.resize(np.float32([0, -0.0, np.nan, np.inf, 1, -np.inf, 1]), 50),
@@ -41,7 +37,7 @@ def test_what_is_outside_equals_nothing(name: str, device: td.Device):
     ]
     expected = [f.reference(*arrays) for arrays in inputs]
     for staged in STAGES:
-        if not set(staged) <= set(names):
+        if not {*staged} <= {*names}:
             continue
         stages = ", ".join(f"{n} local" for n in staged)
         stage = f" stage <{stages}>" if staged else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compare import assert_close
+from covering import pairwise
 from described import check_as, spec
 from xdsl.dialects import gpu, memref, vector
 from xdsl.dialects.builtin import DenseArrayBase, i32
@@ -38,9 +39,9 @@ TARGETS = {
 }
 
 
-@pytest.mark.parametrize("target", ("own", *TARGETS))
-@pytest.mark.parametrize("times", (2, 3, 4))
-@pytest.mark.parametrize("width", (5, 16, 37))
+@pytest.mark.parametrize(
+    ("width", "times", "target"), pairwise((5, 16, 37), (2, 3, 4), ("own", *TARGETS))
+)
 def test_copies_in_turns(times: int, width: int, target: str, device: td.Device):
     random = np.random.default_rng(0)
     square = times * times
@@ -117,9 +118,12 @@ NEAREST_PIXELS = """function (X[H, W, C]) -> (O) {
 }"""
 
 
-@pytest.mark.parametrize("target", ("own", *TARGETS))
-@pytest.mark.parametrize("dtype", (np.float32, np.float64, np.int32, np.uint8))
-@pytest.mark.parametrize("row", (2, 3, 4, 5))
+DTYPES = (np.float32, np.float64, np.int32, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("row", "dtype", "target"), pairwise((2, 3, 4, 5), DTYPES, ("own", *TARGETS))
+)
 def test_mirrored_rows_of_short_pixels(row: int, dtype: type, target: str, device: td.Device):
     function = td.compile(MIRRORED, device=device)
     for shape in ((2, 21, row), (3, 64, row)):

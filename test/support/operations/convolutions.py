@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from covering import pairwise
 from running import Case, case
 
 from operations.data import values
@@ -219,25 +220,33 @@ def depthwise(window: Window, multiplier: int) -> Case:
 
 
 PADDINGS: tuple[str | int, ...] = ("valid", "same", 2)
-LINES = [Window((s,), (d,), p) for s, d, p in product((1, 2, 3), (1, 2, 3), PADDINGS)]
-PLANES = [
-    Window(s, d, p) for s, d, p in product(((1, 1), (2, 2), (3, 1)), ((1, 1), (2, 3)), PADDINGS)
+MOVEMENTS: tuple[tuple[Any, ...], ...] = (
+    (((1,), (2,), (3,)), ((1,), (2,), (3,)), PADDINGS),
+    (((1, 1), (2, 2), (3, 1)), ((1, 1), (2, 3)), PADDINGS),
+    (((1, 1, 1), (2, 1, 2)), ((1, 1, 1), (1, 2, 3)), ("valid", "same")),
+)
+"""Strides, dilations and paddings in one, two and three dimensions."""
+SOME = [
+    *(Window((1,), (1,), "same"), Window((1,), (2,), 2), Window((3,), (3,), 2)),
+    *(Window((1, 1), (1, 1), "valid"), Window((1, 1), (1, 1), "same")),
+    *(Window((2, 2), (1, 1), 2), Window((3, 1), (2, 3), "same")),
+    Window((1, 1, 1), (1, 1, 1), "same"),
 ]
-BODIES = [
-    Window(s, d, p)
-    for s, d, p in product(((1, 1, 1), (2, 1, 2)), ((1, 1, 1), (1, 2, 3)), ("valid", "same"))
-]
-SOME = [LINES[1], LINES[5], LINES[-1], PLANES[0], PLANES[1], PLANES[8], PLANES[-2], BODIES[1]]
 
 CASES = [
-    *map(plain, [*LINES, *PLANES, *BODIES]),
+    *(plain(Window(*w)) for m in MOVEMENTS for w in pairwise(*m)),
     *(
         plain(w, d)
-        for w in (PLANES[1], PLANES[8])
+        for w in (SOME[4], SOME[5])
         for d in ("bfloat16", "float16", "float64", "int32", "uint8")
     ),
     *map(channels_first, SOME),
     *map(biased, SOME),
-    *(grouped(w, g, way) for w in SOME for g in (1, 3) for way in ("axis", "constraint")),
+    *(grouped(*case) for case in pairwise(SOME, (1, 3), ("axis", "constraint"))),
     *(depthwise(w, m) for w in SOME for m in (1, 2)),
 ]
+EVERY = [
+    *(plain(Window(*w)) for m in MOVEMENTS for w in product(*m)),
+    *(grouped(*case) for case in product(SOME, (1, 3), ("axis", "constraint"))),
+]
+"""Convolutions with all combinations, for `make fuzz`."""
