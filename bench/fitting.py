@@ -35,9 +35,9 @@ SHARES = frozenset(
 """Numbers of at most 1."""
 COUNTED = frozenset(("own_registers", "ahead_registers", "test_registers"))
 """Numbers that decide which schedules fit a device: timings do not have the others."""
-BIAS, PAIRS, CHOSEN, STAY = 0.1, 1.0, 1.0, 0.02
-"""Weights of the loss beside the squared differences around their median: of that median, of pairs
-in the wrong order, of the chosen schedule, and of distances from the first numbers."""
+SQUARES, BIAS, PAIRS, CHOSEN, STAY = 0.25, 0.025, 1.0, 1.0, 0.05
+"""Weights of the squared differences around their median, of that median, of pairs in the wrong
+order, of the chosen schedule, and of distances from the first numbers."""
 MARGIN = 0.05
 """Logarithm of the ratio of times that are taken for different."""
 PARTS = 5
@@ -93,7 +93,7 @@ class Sample:
         ]
         wrong = sum(pairs) / max(len(pairs), 1)
         chosen = log(self.times[estimates.index(min(estimates))] / min(self.times))
-        return squares + BIAS * middle**2 + PAIRS * wrong + CHOSEN * chosen
+        return SQUARES * squares + BIAS * middle**2 + PAIRS * wrong + CHOSEN * chosen
 
     def quality(self, rates: Rates) -> Quality:
         """Figures of the estimates."""
