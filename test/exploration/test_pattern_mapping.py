@@ -86,6 +86,14 @@ def test_work_items_hold_accumulators(word: str, copies: str, fast: td.Device):
     assert np.array_equal(outputs(mapped, name)[0], expected[0])
 
 
+def test_windows_move_through_registers():
+    tiled = program("stencil").apply(RULES["tile_stencil"], "map", v=4)
+    given = {"vectors": 1, "mapping": "rows0", "copies": "none", "moving": "yes"}
+    _, mapped = made(MappingSpace(tiled, MappingSettings()).mapped, given)
+    assert "map_seq_slide_seq at map_wrg/map_seq" in mapped.text
+    assert np.array_equal(outputs(mapped, "stencil")[0], outputs(tiled, "stencil")[0])
+
+
 def test_settings_disable_mappings():
     off = {f"global{k}": False for k in ("0", "01", "10", "012", "210")}
     settings = MappingSettings(**off, warps=False, local_memory=False, vectorize=False)

@@ -114,9 +114,13 @@ class MappingSpace:
         mapped = self._once((width, word, copies), lambda: _followed(program, *stages))
         if mapped is None:
             raise DeadEndError(f"mapping {word}")
+        key = (width, word, copies)
+        if any(_moving(mapped.function)) and chooser.choose("moving", [NO, YES]) == YES:
+            start, key = mapped, (*key, "moving")
+            mapped = self._once(key, lambda: _followed(start, _move)) or start
         if _has_pads(mapped.function) and chooser.choose("ends", [NO, YES]) == YES:
-            ends = (width, word, copies, "ends")
-            return self._once(ends, lambda: _followed(mapped, _map_ends)) or mapped
+            start, key = mapped, (*key, "ends")
+            mapped = self._once(key, lambda: _followed(start, _map_ends)) or start
         return mapped
 
     def _once(
@@ -417,6 +421,18 @@ def _map_ends(rewriting: Rewriting) -> None:
         inside = _has_inside(op, (maps.MapBase,)) or level(op) is None
         if not inside and size is not None and size > 2 * most:
             RULES["map_ends"](n=most).run(rewriting, op.results[0])
+
+
+def _moving(function: func.FuncOp) -> Iterator[Operation]:
+    """Loops over windows, which can move through registers."""
+    for op in reachable(function):
+        if isinstance(op, maps.MapSeqOp) and isinstance(op.input.owner, layout.SlideOp):
+            yield op
+
+
+def _move(rewriting: Rewriting) -> None:
+    """Keep the windows of loops in registers, where only the new elements are loaded."""
+    _each(rewriting, _moving, RULES["map_seq_slide_seq"])
 
 
 LOOPS = (maps.MapSeqOp, reductions.ReduceSeqOp)

@@ -45,9 +45,9 @@ from tiledialect.schedule.search.decisions import (
 
 PROGRAM = "program"
 """Name of the decision between programs that algorithmic rewriting gives."""
-DRAWS, KEPT = 2, 2
-"""Candidates of each mapping of a program that are estimated for the seeds, and the number of those
-of a program that are seeds."""
+KEPT = 2
+"""Number of candidates of a program that are seeds: the best by the cost model, of one for each
+mapping."""
 FEWEST = 1e-9
 """Least seconds of a kernel in ratios."""
 
@@ -159,9 +159,8 @@ class LiftPart:
         given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": YES}
         for decisions, _ in enumerated(lambda c: self._mapped(_Given(c, given))):
             fixed = {**given, **decisions}
-            for _ in range(DRAWS):
-                with suppress(DeadEndError):
-                    yield drawn(lambda c, g=fixed: self.candidate(_Given(c, g)), random, 2)
+            with suppress(DeadEndError):
+                yield drawn(lambda c, g=fixed: self.candidate(_Given(c, g)), random, 2)
 
 
 @dataclass(frozen=True)
