@@ -136,9 +136,13 @@ def sums_along_memory(facts: Facts, r: Roles, device: Device) -> Iterator[Schedu
     """
     source = largest(facts)
     width = lanes(device, [source], facts.extents[r.along])
+    # Short rows that end within a vector are summed one by one: each end is tested for.
+    is_short = width < device.lanes(source.type, source.bytes)
+    has_end = is_short and facts.extents[r.along] % width > 0
     for tile, steps, groups in product(_row_tiles(facts, r, source), STEPS, GROUPS_OF_ROWS):
         copies = steps * prod(tile.values())
-        if copies == 1 or copies * facts.operations <= MOST_OPERATIONS:
+        fits = not has_end and copies * facts.operations <= MOST_OPERATIONS
+        if copies == 1 or fits:
             levels = Levels(facts).vector(r.along, width)
             for name, count in reversed([*tile.items()]):
                 levels.unroll(name, count)
