@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,27 +37,33 @@ def lasting(tree: ast.Module) -> Iterator[str]:
             yield called(node.value)
 
 
-def files() -> Iterator[tuple[str, ast.Module]]:
-    """Files of the package by their name, but for the list of caches."""
-    for root in ROOTS:
-        for path in root.rglob("*.py"):
-            if path != Path(caches.__file__):
-                yield path.name, ast.parse(path.read_text(encoding="utf-8"))
+def used_in(tree: ast.Module) -> Iterator[str]:
+    """Names of the caches of the list that a module uses."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and called(node.value) == "caches":
+            yield node.attr
+
+
+@cache
+def files() -> tuple[tuple[str, set[str], set[str]], ...]:
+    """Files of the package, but for the list of caches: name, own caches, caches of the list."""
+    paths = [path for root in ROOTS for path in root.rglob("*.py")]
+    trees = (
+        (path.name, ast.parse(path.read_text(encoding="utf-8")))
+        for path in paths
+        if path != Path(caches.__file__)
+    )
+    return tuple((name, {*lasting(tree)}, {*used_in(tree)}) for name, tree in trees)
 
 
 def test_caches_of_the_process_are_in_the_list():
-    found = {name: set(lasting(tree)) for name, tree in files()}
-    assert not [name for name, used in found.items() if used & NAMES]
-    assert [name for name, used in found.items() if used & WEAK] == ["torch.py"]
+    found = {name: own for name, own, _ in files()}
+    assert not [name for name, own in found.items() if own & NAMES]
+    assert [name for name, own in found.items() if own & WEAK] == ["torch.py"]
 
 
 def test_every_cache_in_the_list_is_used():
-    used = {
-        node.attr
-        for _, tree in files()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and called(node.value) == "caches"
-    }
+    used = {name for _, _, listed in files() for name in listed}
     assert used == {name for name, value in vars(caches).items() if isinstance(value, caches.Cache)}
 
 

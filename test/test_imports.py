@@ -50,28 +50,32 @@ def modules() -> Mapping[str, Path]:
     return found
 
 
-@cache
-def tree(name: str) -> ast.Module:
-    return ast.parse(modules()[name].read_text())
-
-
 def imports(name: str, late: bool) -> Iterator[str]:
     """The modules of the project that a module imports, on request in functions and for types."""
-    pending: list[ast.AST] = [tree(name)]
+    return (module for module, is_late in _imports(name) if late or not is_late)
+
+
+@cache
+def _imports(name: str) -> tuple[tuple[str, bool], ...]:
+    """The modules, and whether the import is in a function or for types."""
+    found: list[tuple[str, bool]] = []
+    pending: list[tuple[ast.AST, bool]] = [(ast.parse(modules()[name].read_text()), False)]
     while pending:
-        node = pending.pop()
+        node, is_late = pending.pop()
+        names: list[str] = []
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in modules())
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = ".".join((*name.split(".")[: -node.level or None], node.module or ""))
             base = (base if node.level else node.module or "").strip(".")
             wholes = [f"{base}.{alias.name}" for alias in node.names]
-            yield from (
-                m for m in (w if w in modules() else base for w in wholes) if m in modules()
-            )
+            names = [w if w in modules() else base for w in wholes]
+        found += [(module, is_late) for module in names if module in modules()]
         for child in ast.iter_child_nodes(node):
-            if late or not (isinstance(child, ast.FunctionDef) or _is_for_types(child)):
-                pending.append(child)
+            pending.append(
+                (child, is_late or isinstance(child, ast.FunctionDef) or _is_for_types(child))
+            )
+    return tuple(found)
 
 
 def _is_for_types(node: ast.AST) -> bool:
