@@ -7,6 +7,7 @@ import linecache
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from threading import RLock
 from typing import Self
 
 from xdsl.ir import Operation
@@ -50,6 +51,11 @@ def count(number: int, one: str, more: str) -> str:
 class TileWarning(UserWarning):
     """Warning of a likely difference between a program's meaning and its author's, as of wrapping
     integers."""
+
+
+WARNING_FILTERS = RLock()
+"""Lock of Python's filters of warnings, a setting of the whole process: while a thread has changed
+them, no other gives a TileWarning."""
 
 
 class TileError(Exception):

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from tiledialect.dialects.discardable import WARNINGS
-from tiledialect.errors import TileWarning
+from tiledialect.errors import WARNING_FILTERS, TileWarning
 from tiledialect.ir.names import place_of
 
 
@@ -28,7 +28,8 @@ def warn(texts: Iterable[str]) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").startswith("tiledialect"):
         level, frame = level + 1, frame.f_back
     for text in texts:
-        warnings.warn(text, TileWarning, stacklevel=level)
+        with WARNING_FILTERS:
+            warnings.warn(text, TileWarning, stacklevel=level)
 
 
 def placed(op: Operation, text: str) -> str:

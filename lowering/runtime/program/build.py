@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 import pyopencl as cl
 
-from tiledialect.errors import TileError
+from tiledialect.errors import WARNING_FILTERS, TileError
 from tiledialect.lowering.quirks.table import DENORMALS_ARE_ZERO, Kind, quirks_of
 
 BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable")
@@ -20,9 +19,6 @@ def build_options(platform: str, *, exact: bool = False) -> tuple[str, ...]:
     needed = (quirk.answer for quirk in quirks_of(platform, Kind.OPTION))
     kept = (option for option in needed if not (exact and option == DENORMALS_ARE_ZERO))
     return (*BUILD_OPTIONS, *kept)
-
-
-_build_lock = threading.Lock()
 
 
 def build_program(
@@ -63,8 +59,7 @@ def binary_of(program: cl.Program, device: cl.Device) -> bytes:
 
 
 def _built(program: cl.Program, device: cl.Device, options: Sequence[str]) -> cl.Program:
-    # Warnings are a setting of the whole process.
-    with _build_lock, warnings.catch_warnings():
+    with WARNING_FILTERS, warnings.catch_warnings():
         # Ignored: the compiler's log of a program that it accepts, and pyopencl's warning about
         # going round its own cache, which the first line does.
         warnings.simplefilter("ignore")

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import time
+import warnings
+from threading import Event, Thread
+from typing import Any
+
 import pytest
 from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, IntAttr, ModuleOp, StringAttr
 
 from tiledialect.errors import TileWarning
+from tiledialect.lowering.runtime.program import build
 from tiledialect.passes.diagnostics.reporting import WARNINGS, keep_warnings, placed, warn
 
 
@@ -30,3 +36,26 @@ def test_warnings_are_of_the_line_that_calls():
         warn(["one", "two"])
     assert [str(w.message) for w in found] == ["one", "two"]
     assert {w.filename for w in found} == {__file__}
+
+
+def test_a_warning_during_a_build_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds ignore the warnings of pyopencl, for which they change a setting of the process."""
+    building = Event()
+
+    class Slow:
+        int_ptr = 0
+
+        def build(self, options: object, devices: object) -> None:
+            building.set()
+            time.sleep(0.1)
+
+    monkeypatch.setattr(build.cl, "Program", lambda *_: Slow())
+    thing: Any = None
+    thread = Thread(target=lambda: build.build_program("", thing, thing, ()))
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        thread.start()
+        building.wait()
+        warn(["sums wrap"])
+        thread.join()
+    assert [str(w.message) for w in given] == ["sums wrap"]
