@@ -2,7 +2,8 @@
 
 `python bench/exploration.py --only 'product/*' --time 2m` explores each line on the device. The
 default and the fastest are measured in turns in the end, by `td.explore` itself; `--json` writes
-all trials with their estimates, by which the cost model can be judged.
+all trials with their estimates, by which the cost model can be judged. `--replay FILE` compares the
+search with random sampling instead, on times that `bench/cost_model.py --record FILE` has kept.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from math import isfinite
 from pathlib import Path
 
 from frame import Task, tasks
+from replay import compare
 from workloads.table import WORKLOADS
 
 import tiledialect as td
@@ -56,7 +58,12 @@ def main() -> None:
     parser.add_argument("--sampler", default="tpe")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="search recorded times instead")
     options = parser.parse_args()
+    if options.replay is not None:
+        for text in compare(options.replay):
+            print(text, flush=True)
+        return
     device = next(d for d in td.devices() if (options.device or "") in d.id)
     names = options.only.split(",")
     chosen = [

@@ -25,7 +25,7 @@ from hypothesis.strategies import SearchStrategy
 HERE = Path(__file__).parent
 FOLDERS = """
     . support language lift lowering lowering/tile_to_nest lowering/lift_to_nest index interpreters
-    schedule schedule/search passes/specialize passes/lift passes/gradient passes/split
+    schedule schedule/search exploration passes/specialize passes/lift passes/gradient passes/split
 """
 sys.path[:0] = [str(HERE / folder) for folder in FOLDERS.split()]
 
@@ -35,6 +35,7 @@ import mlir_mutations  # noqa: E402
 import pass_orders  # noqa: E402
 import piece_programs  # noqa: E402
 import random_programs  # noqa: E402
+import space_candidates  # noqa: E402
 import test_changes  # noqa: E402
 import test_contraction  # noqa: E402
 import test_cpu_candidates  # noqa: E402
@@ -163,6 +164,8 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (st.tuples(piece_programs.programs(12), st.integers(0, 1)), pieces_agree),
     (given_schedules.given_schedules(), given_schedules.schedules_agree),
     (test_schedules.batches(1), test_schedules.nests_agree),
+    (space_candidates.of_contractions(), space_candidates.candidates_agree),
+    (space_candidates.of_patterns(), space_candidates.candidates_agree),
     (pass_orders.orders(), pass_orders.ends_well),
     (test_layout.programs(), test_layout.devices_agree),
     (mlir_mutations.damaged(), mlir_mutations.survives),
@@ -172,7 +175,10 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
 )
 """Strategies, and the checks of their values."""
 
-LIMITED = (whole_agrees, pieces_agree, given_schedules.schedules_agree, pass_orders.ends_well)
+LIMITED = (
+    *(whole_agrees, pieces_agree, given_schedules.schedules_agree, pass_orders.ends_well),
+    space_candidates.candidates_agree,
+)
 """Checks with a time limit for each value."""
 
 TURN = 60.0

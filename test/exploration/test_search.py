@@ -119,6 +119,30 @@ def test_nothing_is_evaluated_twice():
     assert len(fake.evaluated) == len(set(fake.evaluated)) == len(found.trials) == 60
 
 
+def test_a_candidate_waits_for_each_search():
+    """Proposals are made while workers build and measure."""
+    fake, flying = Fake({}), list[int]()
+
+    class Pending(Future[Outcome]):
+        def result(self, timeout: float | None = None) -> Outcome:
+            flying.append(len(waiting))
+            waiting.remove(self)
+            return super().result(timeout)
+
+    waiting: list[Future[Outcome]] = []
+
+    def submit(implementation: Implementation, best: float) -> Future[Outcome]:
+        future = Pending()
+        future.set_result(fake.submit(implementation, best).result())
+        waiting.append(future)
+        return future
+
+    studies = [Study("key", Tiles(), None, 0, "random")]
+    found = Search(studies, assembled, Workers(submit, 1), Random(0))
+    assert len([*found.run(Limits(10))]) == 10
+    assert max(flying) == 2
+
+
 def test_a_search_ends_where_the_space_does():
     count = len({c.text for _, c in enumerated(Tiles().candidate)})
     found, _ = search(10_000)

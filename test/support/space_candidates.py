@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import inf
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import given_schedules
 import numpy as np
@@ -103,8 +104,7 @@ def candidates_agree(made: Drawn) -> None:
     device = next((d for d in td.devices() if d.type != "simulator"), None)
     if device is None:
         return
-    evaluation.RUNS = 1
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), patch.object(evaluation, "RUNS", 1):
         warnings.simplefilter("ignore")
         try:
             f = td.compile(parse_mlir(made.module, "drawn.mlir"), device=device)

@@ -24,6 +24,9 @@ Assemble = Callable[[Mapping[str, str]], Implementation]
 CONTENDERS, ROUNDS = 3, 3
 """Fastest implementations that are measured again in the end, and the number of times."""
 
+AHEAD = 1
+"""Candidates that wait for a worker: no worker waits for a proposal."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -77,7 +80,8 @@ class Search:
         left = limits.trials - len(self.trials)
         with _waiting(flying):
             while True:
-                while left > 0 and len(flying) < self.workers.count and time.monotonic() < end:
+                most = self.workers.count + AHEAD
+                while left > 0 and len(flying) < most and time.monotonic() < end:
                     if (asked := self._ask()) is None:
                         left = 0
                         break
@@ -88,7 +92,8 @@ class Search:
                     return
                 done, _ = wait(flying, timeout=1.0, return_when=FIRST_COMPLETED)
                 lost: LostError | None = None
-                for future in done:
+                # In the order of their beginnings: what is done at once must not depend on chance.
+                for future in [future for future in flying if future in done]:
                     flight = flying.pop(future)
                     try:
                         outcome = outcome_of(future)
