@@ -25,14 +25,16 @@ from tiledialect.records import WRONG, from_json, to_json
 
 ENTRIES = 4096
 """Most entries; of more, the ones used longest ago go."""
+SUFFIXES = (".py", ".lark", ".toml")
+"""Endings of the package's files that decide what is compiled."""
 
 
 def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Source files below a folder, with their status."""
+    """Files below a folder that decide what is compiled, with their status."""
     # Every compilation asks: `Path.rglob` takes ten times as long.
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith((".py", ".lark")):
+            if entry.name.endswith(SUFFIXES):
                 yield entry.path, entry.stat()
             elif entry.name != "__pycache__" and entry.is_dir():
                 yield from _files(entry.path)

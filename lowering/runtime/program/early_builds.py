@@ -8,9 +8,6 @@ from enum import Enum
 from queue import SimpleQueue
 from threading import Thread
 
-import pyopencl as cl
-
-from tiledialect.errors import TileError
 from tiledialect.lowering.opencl.target import Program
 
 ENOUGH = 15_000
@@ -49,7 +46,8 @@ def early_builds(build: Callable[[str], object]) -> Generator[Builder]:
                     pass
             is_enough = end is None and waiting.empty() and len(together.text) >= ENOUGH
             if together.functions and (is_enough or end is End.WHOLE):
-                with suppress(TileError, cl.Error):
+                # Whatever fails here fails again where all is built, and is reported there.
+                with suppress(Exception):
                     build(together.text)
                 together = Program()
 

@@ -12,6 +12,10 @@ KERNEL = re.compile(r"^__kernel\b[^{;]*?\bvoid (\w+)\([^{;]*\)\s*\{.*?^\}\n", re
 """A kernel as it is printed: from its head to the brace that begins a line."""
 FUNCTION = re.compile(r"[\w \t*]*?(\w+)\(.*?\)\n\{", re.S)
 """The head of a function beside the kernels."""
+MACRO = re.compile(r".*?^#define (\w+)", re.M | re.S)
+"""A macro beside the kernels, which may depend on the device."""
+DOUBLE = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable"
+"""The text beside kernels of which some have doubles."""
 
 
 @dataclass(frozen=True)
@@ -31,20 +35,27 @@ class KernelTexts:
 
     @lazy
     def _beside(self) -> list[tuple[str, str]]:
-        """Parts of the text beside, with the name of each function among them."""
+        """Parts of the text beside, each with a pattern of what kernels use it by, if known."""
         parts = [part.strip("\n") for part in re.split(r"\n{2,}", self.rest) if part.strip("\n")]
-        heads = [FUNCTION.match(part) for part in parts]
-        return [(head[1] if head else "", part) for head, part in zip(heads, parts, strict=True)]
+        return [(_use(part), part) for part in parts]
 
     def meaning(self, name: str) -> str:
-        """Text of a kernel without its name, after the functions that it uses."""
+        """Text of a kernel without its name, after what it uses of the text beside."""
         text = self.kernels[name].replace(f" {name}(", " (", 1)
         # Each function stands after those that it calls.
-        for function, part in reversed(self._beside):
-            if not function or re.search(rf"\b{function}\b", text):
+        for use, part in reversed(self._beside):
+            if re.search(use, text):
                 text = f"{part}\n{text}"
         return text
 
     def of_kernels(self, names: Iterable[str]) -> str:
         """A program of some of the kernels."""
         return "\n".join((self.rest, *(self.kernels[name] for name in names)))
+
+
+def _use(part: str) -> str:
+    """Pattern of the texts that use a part of the text beside kernels; all, where it is unknown."""
+    if part == DOUBLE:
+        return r"\bdouble\d*\b"
+    head = FUNCTION.match(part) or MACRO.match(part)
+    return rf"\b{head[1]}\b" if head else ""

@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
@@ -28,7 +29,6 @@ from tiledialect.lowering.runtime.program.build import (
     load_program,
 )
 from tiledialect.lowering.runtime.program.cache import Binary
-from tiledialect.lowering.runtime.program.early_builds import Builder, early_builds
 from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_checks import same_types
@@ -37,6 +37,9 @@ from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.platforms import POCL
 from tiledialect.schedule import instructions
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.runtime.program.early_builds import Builder
 
 KEEP_KERNELS = (POCL.short,)
 """Platforms that keep binaries on disk themselves; PoCL would compile all twice to give one."""
@@ -122,6 +125,9 @@ class Specialization:
         """Builds of kernels for a queue while others are lowered, unless these must be tried."""
         if state is None or self.program.is_lowered or given_schedules(self.program):
             return nullcontext()
+        # Calls of programs that are kept load no printer.
+        from tiledialect.lowering.runtime.program.early_builds import early_builds
+
         return early_builds(lambda text: self._build_missing(state, KernelTexts.of(text)))
 
     def _programs(self, state: QueueState) -> dict[str, Built]:

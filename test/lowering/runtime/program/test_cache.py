@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -301,13 +302,21 @@ def test_another_process_uses_it_without_compiling(folder: Path):
         f"print(td.compile({SOURCE!r})(np.float32([5])))\n"
         "print('tiledialect.lowering.compilation' in sys.modules)\n"
         "print('tiledialect.lift' in sys.modules)\n"
+        "print('tiledialect.lowering.opencl.target' in sys.modules)\n"
     )
     command = [sys.executable, "-W", "ignore", "-c", code]
     results = [
         subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2)
     ]
     assert [r.stdout.split() for r in results] == [
-        ["[15.]", "True", "False"],
-        ["[15.]", "False", "False"],
+        ["[15.]", "True", "False", "True"],
+        ["[15.]", "False", "False", "False"],
     ]
     assert len(entries(folder)) == 1
+
+
+def test_entries_depend_on_all_kinds_of_files_of_the_package():
+    text = Path(__file__).parents[4].joinpath("pyproject.toml").read_text()
+    patterns = tomllib.loads(text)["tool"]["setuptools"]["package-data"].values()
+    found = {Path(pattern).suffix for own in patterns for pattern in own} - {".typed"}
+    assert found | {".py"} == {*cache.SUFFIXES}

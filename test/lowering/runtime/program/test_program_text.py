@@ -36,6 +36,16 @@ def test_a_program_is_its_kernels_and_the_rest(device: td.Device):
     assert sorted(filter(None, whole.split("\n"))) == sorted(filter(None, source.split("\n")))
 
 
+def test_what_a_kernel_does_not_use_is_no_part_of_its_meaning():
+    plain = "__kernel void plain(float* x)\n{\n  *x = 1.0f;\n}\n"
+    double = "__kernel void wide(SUB_GROUPS_OF(8) double2* x)\n{\n  *x = 1.0;\n}\n"
+    pragma = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable"
+    macro = "#ifdef other\n#define SUB_GROUPS_OF(n) 1\n#endif"
+    texts = KernelTexts.of(f"{pragma}\n\n{macro}\n\n{plain}\n{double}")
+    assert texts.meaning("plain") == KernelTexts.of(plain).meaning("plain")
+    assert texts.meaning("wide").startswith(f"{pragma}\n{macro}\n")
+
+
 def test_kernels_with_texts_that_were_built_are_not_built_again(
     device: td.Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ):
