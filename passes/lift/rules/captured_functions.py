@@ -14,7 +14,7 @@ from tiledialect.ir.names import keep_name
 from tiledialect.ir.ops_in import outer_operands
 from tiledialect.lift.functions import Function
 from tiledialect.lift.values import Value
-from tiledialect.passes.lift.rules.refusal import NotApplicable, require
+from tiledialect.passes.lift.rules.refusal import NotApplicable
 
 
 class Captured(Function):
@@ -101,7 +101,8 @@ def copy(ops: Sequence[Operation], values: dict[SSAValue, SSAValue]) -> None:
                 continue
         for old in () if isinstance(op, GetOp) else op.operands:
             given = values.get(old, old).type
-            require(old.type == given, f"a function takes {old.type}, not {given}")
+            if old.type != given:
+                raise NotApplicable(f"a function takes {old.type}, not {given}")
         new = op.clone_without_regions(values)
         for region, place in zip(op.regions, new.regions, strict=True):
             for block in region.blocks:

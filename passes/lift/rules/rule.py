@@ -299,7 +299,13 @@ class Rule(Named):
 
     def fits(self, kind: type[object]) -> bool:
         """Whether the pattern ends with an op of the kind."""
-        return issubclass(kind, self.pattern.kinds)
+        if kind not in self._fitting:
+            self._fitting[kind] = issubclass(kind, self.pattern.kinds)
+        return self._fitting[kind]
+
+    @cached_property
+    def _fitting(self) -> dict[type[object], bool]:
+        return {}
 
     def check(self, value: SSAValue) -> None:
         """Refuse a value that the pattern does not match."""
@@ -370,9 +376,13 @@ class Macro(Named):
         """Function that makes the strategy."""
         return self.strategy
 
+    @cached_property
+    def _fixed(self) -> object:
+        return self.strategy()
+
     def apply(self, rewriting: Rewriting, value: SSAValue, sizes: dict[str, Any]) -> SSAValue:
         """Follow the strategy."""
-        made = self.strategy(**sizes)
+        made = self.strategy(**sizes) if sizes else self._fixed
         if not isinstance(made, Strategy):
             raise TileError(f"the macro {self.name} gives {made!r}, no strategy")
         return made.run(rewriting, value)
