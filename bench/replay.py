@@ -117,8 +117,10 @@ def _distance(a: Decisions, b: Decisions) -> float:
         x, y = a.get(name), b.get(name)
         if x == y:
             continue
-        both = isinstance(x, int) and isinstance(y, int)
-        found += min(1.0, abs(log2((x + 1) / (y + 1))) / 4 + 0.1) if both else 1.0
+        if isinstance(x, int) and isinstance(y, int):
+            found += min(1.0, abs(log2((x + 1) / (y + 1))) / 4 + 0.1)
+        else:
+            found += 1.0
     return found
 
 
