@@ -136,7 +136,7 @@ def nests_agree(batch: tuple[ModuleOp, ModuleOp, list[Array]]) -> None:
 
 
 def test_contractions_after_each_pass(request: pytest.FixtureRequest):
-    searching(request.config.getoption("--examples") // 16)(given(batches(1))(nests_agree))()
+    searching(request.config.getoption("--examples") // 5)(given(batches(1))(nests_agree))()
 
 
 DEVICES = (
@@ -175,7 +175,7 @@ def scheduled_programs(draw: st.DrawFn) -> tuple[Program, ModuleOp]:
 
 
 def test_programs_after_each_pass(request: pytest.FixtureRequest):
-    @searching(request.config.getoption("--examples") // 16)
+    @searching(request.config.getoption("--examples") // 5)
     @given(scheduled_programs())
     def check(made: tuple[Program, ModuleOp]) -> None:
         program, with_schedules = made
