@@ -55,7 +55,7 @@ def test_the_wheel_holds_every_file(wheel: Path):
         f"{place}/{path.relative_to(ROOT / folder)}"
         for folder, place in FOLDERS.items()
         for path in (ROOT / folder).rglob("*")
-        if path.suffix in (".py", ".lark") or path.name == "py.typed"
+        if path.suffix in (".py", ".lark", ".toml") or path.name == "py.typed"
     }
     assert held == wanted
     assert wheel.name == f"tiledialect-{td.__version__}-py3-none-any.whl"
