@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,10 @@ import pytest
 
 import tiledialect as td
 from tiledialect.exploration import explore
-from tiledialect.exploration.implementation import PASSES
+from tiledialect.exploration.implementation import PASSES, Implementation
+from tiledialect.exploration.kept import kept_for
 from tiledialect.exploration.programs import CHOSEN, WORTH, ProgramPart, passes_text
+from tiledialect.exploration.search import Search
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.schedule.search.decisions import made
 
@@ -108,3 +113,35 @@ def test_passes_are_searched_first(
     assert again.schedules() == result.best.schedules()
     exec(result.report(result.trials[1]), {})
     assert capsys.readouterr().out == "agrees\n"
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_searches_end_in_the_measurements_after_passes(
+    is_lost: bool,
+    sums: td.Function,
+    arrays: tuple[npt.NDArray[Any], ...],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """The trials of the passes count, by the user's interrupt and with lost workers."""
+    confirm = Search.confirm
+    calls: list[Search] = []
+
+    def end(search: Search, others: Sequence[Implementation] = ()) -> bool:
+        calls.append(search)
+        if len(calls) > 1:
+            return confirm(search, others)
+        if not is_lost:
+            raise KeyboardInterrupt
+        search.lost = "gone"
+        return False
+
+    monkeypatch.setattr(explore, "FEWEST", 2)
+    monkeypatch.setattr(Search, "confirm", end)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = td.explore(sums, *arrays, trials=10)
+    assert [trial.part for trial in result.trials] == [PASSES] * 2
+    assert result.seconds <= result.default_seconds < inf
+    assert ["its workers are lost" in str(w.message) for w in said] == [True] * is_lost
+    assert len(kept_for(result.data.program, sums.device)) == (not is_lost)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
@@ -90,10 +89,7 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
         run = _Run(subject, options, storage_of(options.storage), workers, report)
         passes, limits = run.passes(Limits(own.trials, own.seconds))
         counted = run.parts(passes, limits)
-        is_confirmed = False
-        with suppress(KeyboardInterrupt):
-            search = run.search
-            is_confirmed = not search.lost and search.confirm(kept.implementations(subject))
+        is_confirmed = run.confirm(kept.implementations(subject))
     if run.search.lost:
         warn([LOST.format(run.search.lost)])
     trials = tuple(trial for study in run.studies for trial in study.trials())
@@ -142,7 +138,7 @@ class _Run:
         self.least = sum(part.least for part in kernel_parts(self.subject))
         self._search(self.subject, [part], _with_passes, own)
         if not self.is_over:
-            self.search.confirm()
+            self.confirm()
         spent = monotonic() - began
         left = Limits(limits.trials - self.count, max(0.0, limits.seconds - spent))
         return self.search.implementation, left
@@ -160,6 +156,17 @@ class _Run:
         elif not self.studies:
             raise TileError(NOTHING.format(subject.program.result_name))
         return [part.name for part in parts]
+
+    def confirm(self, others: Sequence[Implementation] = ()) -> bool:
+        """Measure the fastest implementations and others again; false if the user or a loss of the
+        workers ends that."""
+        try:
+            return not self.search.lost and self.search.confirm(others)
+        except KeyboardInterrupt:
+            self.is_over = True
+            return False
+        finally:
+            self.is_over |= bool(self.search.lost)
 
     def _search(
         self, subject: Subject, parts: Sequence[Part], assemble: Assemble, limits: Limits
