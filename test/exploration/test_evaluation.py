@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -21,6 +21,7 @@ from tiledialect.exploration import evaluation
 from tiledialect.exploration.evaluation import Evaluator, Failure
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.subject import Case, Subject
+from tiledialect.lowering.runtime.program import cache
 
 GOOD = Implementation(("C: <group.x i : 4, unroll k : 6, unroll j : 8>",))
 
@@ -147,11 +148,71 @@ def test_every_run_is_compared(subject: Subject):
     given: Any = replace(subject, cases=[case, case])
     for wrong, message in [(0, ""), (1, evaluation.RANDOM), (2, ", in run 1"), (9, ", in run 8")]:
         runs: Any = Runs(wrong)
-        text = evaluation._wrong_anywhere(runs, given)
+        text, first = evaluation._compared(runs, given)
         if not text:
-            text = evaluation._measured(runs, given, inf).message
+            text = evaluation._measured(runs, given, first, inf).message
         assert text.startswith("result 0: off by ") and text.endswith(message)
+    runs, first = Runs(-1), case.expected
+    outcome = evaluation._measured(runs, given, first, inf)
+    assert outcome.is_good and runs.count == evaluation.RUNS
     runs = Runs(-1)
-    assert evaluation._measured(runs, given, inf).is_good and runs.count == evaluation.RUNS
-    runs = Runs(-1)
-    assert evaluation._measured(runs, given, 0.5).failure == Failure.SLOW and runs.count == 2
+    assert evaluation._measured(runs, given, first, 0.5).failure == Failure.SLOW
+    assert runs.count == evaluation.FEW
+
+
+def test_results_are_compared_while_others_measure(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch
+):
+    """The time of comparisons leaves no runs out, and runs that take long are few."""
+    now, holds = 0.0, False
+
+    @contextmanager
+    def turn(_: str) -> Iterator[None]:
+        nonlocal holds
+        holds = True
+        yield
+        holds = False
+
+    def compared(*_: object) -> bool | str:
+        nonlocal now
+        assert not holds
+        now += 10.0
+        return ""
+
+    class Long(Runs):
+        def profile(self, arrays: Any, repeat: int = 1, *, on_spoilt: bool = False) -> Any:
+            nonlocal now
+            assert holds
+            now += self.wrong
+            return super().profile(arrays, repeat)
+
+    monkeypatch.setattr(evaluation, "device_turn", turn)
+    monkeypatch.setattr(evaluation, "wrong", compared)
+    monkeypatch.setattr(evaluation, "_are_same", compared)
+    monkeypatch.setattr(evaluation, "time", SimpleNamespace(monotonic=lambda: now))
+    for seconds, count in [(0, evaluation.RUNS), (9, evaluation.FEW)]:
+        runs: Any = Long(seconds)
+        text, first = evaluation._compared(runs, subject)
+        assert not text
+        before = runs.count
+        assert evaluation._measured(runs, subject, first, inf).is_good
+        assert runs.count - before == count
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_kernels_that_end_the_process_are_not_kept(
+    is_ended: bool, subject: Subject, monkeypatch: pytest.MonkeyPatch
+):
+    """Calls take kernels that are kept without a trial."""
+
+    def end(*_: object) -> None:
+        raise SystemExit
+
+    stored: list[object] = []
+    monkeypatch.setattr(cache, "store", lambda *given: stored.append(given))
+    if is_ended:
+        monkeypatch.setattr(evaluation, "_compared", end)
+    with suppress(SystemExit):
+        assert evaluation.outcome_of(subject, GOOD, inf).is_good
+    assert len(stored) == (not is_ended)

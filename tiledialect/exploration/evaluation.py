@@ -44,10 +44,10 @@ FIRST_LIMIT = 300.0
 SLOW = 4.0
 """Time of a candidate, in multiples of the best one's, from which it is measured no further."""
 RUNS, MEASURED = 20, 0.3
-"""Most runs of a candidate that may win, and most seconds of them all: the fastest counts, as other
-processes can only slow a run down."""
+"""Most runs of a candidate that may win, and seconds of them all after which it has no more: the
+fastest counts, as other processes can only slow a run down."""
 FEW = 2
-"""Runs after the first one, which may be slower, that show that a candidate is slow."""
+"""Least runs after the first one, which may be slower: they show that a candidate is slow."""
 TICK = 1e-9
 """Least seconds of a call: clocks of devices count nanoseconds, and some calls have no kernel."""
 POLL, SIGN = 0.005, 0.5
@@ -184,51 +184,58 @@ def outcome_of(subject: Subject, implementation: Implementation, best: float) ->
     try:
         program = implementation.applied(subject.program)
         specialization = Specialization(program, subject.types, subject.device)
-        # This process is there to be ended.
-        specialization.is_sound = True
+        specialization.is_trial = True
         state = state_of(queue_for(subject.device, profiling=True))
         executable = specialization.executable(state, on_host=True)
     except TileError as error:
         return Outcome(failure=Failure.REFUSED, message=error.message)
     try:
-        if text := _wrong_anywhere(executable, subject):
+        text, first = _compared(executable, subject)
+        if text:
             return Outcome(failure=Failure.WRONG, message=text)
-        return _measured(executable, subject, SLOW * best)
+        outcome = _measured(executable, subject, first, SLOW * best)
     except TileError as error:
         return Outcome(failure=Failure.REFUSED, message=error.message)
+    if outcome.seconds < inf:
+        # Kernels that end the process, or are wrong, are tried again before the user has them.
+        specialization.keep()
+    return outcome
 
 
-def _wrong_anywhere(executable: Executable, subject: Subject) -> str:
-    """Difference of the results for any inputs of a subject; empty if all agree."""
+def _compared(executable: Executable, subject: Subject) -> tuple[str, Sequence[Array]]:
+    """Difference of the results for any inputs of a subject, empty if all agree, and the results
+    for the user's."""
+    first: Sequence[Array] = ()
     for number, case in enumerate(subject.cases):
         with device_turn(subject.device.id):
             outputs, _ = executable.profile(case.arrays, on_spoilt=True)
         # Large results take longer to compare than to compute: others measure meanwhile.
         if text := wrong(outputs, case.expected):
-            return f"{text}{RANDOM if number else ''}"
-    return ""
+            return f"{text}{RANDOM if number else ''}", first
+        first = first or outputs
+    return "", first
 
 
-def _measured(executable: Executable, subject: Subject, limit: float) -> Outcome:
+def _measured(
+    executable: Executable, subject: Subject, first: Sequence[Array], limit: float
+) -> Outcome:
     """The fastest of several runs, whose results all agree; of few if these are above a limit."""
     case = subject.cases[0]
-    end, best, first = inf, None, None
-    with device_turn(subject.device.id):
-        for number in range(RUNS):
-            if time.monotonic() > end or (number >= FEW and best and best.seconds > limit):
-                break
+    best, spent = None, 0.0
+    for number in range(RUNS):
+        if number >= FEW and best and (spent > MEASURED or best.seconds > limit):
+            break
+        with device_turn(subject.device.id):
+            began = time.monotonic()
             outputs, profile = executable.profile(case.arrays)
-            if first is None:
-                # The turn may have been long in coming.
-                end = time.monotonic() + MEASURED
-            # Most kernels give the same bits each time, which is soon seen.
-            if first is None or not _are_same(outputs, first):
-                if text := wrong(outputs, case.expected):
-                    message = f"{text}, in run {number + 1}"
-                    return Outcome(failure=Failure.WRONG, message=message)
-                first = outputs
-            if best is None or profile.seconds < best.seconds:
-                best = profile
+            spent += time.monotonic() - began
+        # Most kernels give the same bits each time, which is soon seen.
+        if not _are_same(outputs, first):
+            if text := wrong(outputs, case.expected):
+                return Outcome(failure=Failure.WRONG, message=f"{text}, in run {number + 1}")
+            first = outputs
+        if best is None or profile.seconds < best.seconds:
+            best = profile
     assert best is not None
     seconds = max(best.seconds, TICK)
     kernels = tuple((k.kernel, k.seconds) for k in best.kernels)

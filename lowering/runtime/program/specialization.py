@@ -67,6 +67,9 @@ class Specialization:
         self.is_sound = False
         """Whether its kernels are known to end no process: kernels of the compiler's schedules are
         taken to be safe."""
+        self.is_trial = False
+        """Whether this process is there to be ended by the kernels: no other one tries them, and
+        the caller keeps them."""
         self.device = device
         exact = precision_of(program.module) == "exact"
         self.options = build_options(device.short_platform, exact=exact)
@@ -105,7 +108,7 @@ class Specialization:
 
         Raises a TileError if they end it, or do not finish. Binaries are kept of sound ones alone.
         """
-        if self.is_sound or self.binaries or self.device.type == SIMULATOR:
+        if self.is_trial or self.is_sound or self.binaries or self.device.type == SIMULATOR:
             return
         given = given_schedules(self.program)
         if self.plan.source and (given or self.program.is_lowered):
@@ -144,10 +147,16 @@ class Specialization:
             is_new = self._build_missing(state, texts)
         found = {name: self.built[key] for name, key in keys.items()}
         if is_new or not self.is_kept:
-            self.binaries = binaries_of(found)
+            self.binaries, self.is_kept = binaries_of(found), False
+            if not self.is_trial:
+                self.keep()
+        return found
+
+    def keep(self) -> None:
+        """Keep the plan and the binaries on disk."""
+        if not self.is_kept:
             cache.store(self.key, self.plan, self.binaries)
             self.is_kept = True
-        return found
 
     def _build_missing(self, state: QueueState, texts: KernelTexts) -> bool:
         """Build the kernels of a text that are new to the device, together; whether there are
