@@ -97,7 +97,7 @@ def _choose(found: SlidingSum, device: Device) -> str:
     """Rewrite a contraction if the device computes it faster so; the reason for either."""
     op, name = found.op, name_of(found.op.result)
     saved = 2e-9 * contraction_facts(op).points * PRODUCTS_SAVED / device.arithmetic
-    launches = MIN_LAUNCHES_SAVED * device.launch * 1e-6
+    launches = MIN_LAUNCHES_SAVED * device.launch_seconds
     if saved < launches:
         return f"{name}: all products, as they are too few for several kernels"
     whole = _fastest([op], device)
@@ -123,7 +123,7 @@ def _fastest(ops: Sequence[Operation], device: Device) -> float:
         for op in ops
         if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
     ]
-    queued = (len(sums) - 1) * device.launch * 1e-6
+    queued = (len(sums) - 1) * device.launch_seconds
     return sum(_seconds(op, device) for op in sums) - queued
 
 

@@ -146,7 +146,7 @@ def _on_tensor_cores(
         return None
     if tensor_core_schedule(facts, device, precision) is None:
         # Without parts it is computed elsewhere, by one kernel.
-        seconds = found.seconds + device.launch * 1e-6
+        seconds = found.seconds + device.launch_seconds
         if seconds > GAIN * best_seconds(facts, device):
             return None
     reason = f"{found.count} parts of {found.index} have tiles for more of the tensor cores"

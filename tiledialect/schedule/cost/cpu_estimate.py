@@ -275,7 +275,7 @@ def least_core_seconds(m: CpuModel, enough: float = inf) -> float:
 
     Counting stops where a part of it is ``enough`` already.
     """
-    launch, least = m.device.launch * 1e-6, 0.0
+    launch, least = m.device.launch_seconds, 0.0
     for body, overhead in m.at_least():
         least = m.seconds(body, overhead) + launch
         if least >= enough:

@@ -97,6 +97,11 @@ class Device:
         return self.kind is Kind.GPU
 
     @property
+    def launch_seconds(self) -> float:
+        """Seconds that starting a kernel costs."""
+        return self.launch * 1e-6
+
+    @property
     def line(self) -> int:
         """Bytes of a cache line."""
         return LINES[self.kind]

@@ -66,9 +66,9 @@ def least_seconds(facts: Facts, device: Device) -> float:
     far = facts.moved / (device.bandwidth * 1e9)
     rates = device.rates
     loss = rates.of_cpu.core.overlap_loss if device.is_cpu else rates.items.overlap_loss
-    return max(arithmetic, far) + loss * min(arithmetic, far) + device.launch * 1e-6
+    return max(arithmetic, far) + loss * min(arithmetic, far) + device.launch_seconds
 
 
 def _launched(found: Estimate, device: Device) -> Estimate:
-    launch = device.launch * 1e-6
+    launch = device.launch_seconds
     return replace(found, seconds=found.seconds + launch, launch=launch)

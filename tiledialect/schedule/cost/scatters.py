@@ -29,7 +29,7 @@ class ScatterWork(Work):
 
     def on(self, device: Device) -> Estimate:
         """Search for the indices of each group's rows, additions one after the other, sums."""
-        launch = device.launch * 1e-6
+        launch = device.launch_seconds
         moved = self.parts * MOVES * self.nbytes / device.bandwidth * 1e-9
         summed = moved + launch if self.parts > 1 else 0.0
         each = self.indices / self.parts

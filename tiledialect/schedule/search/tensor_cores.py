@@ -220,7 +220,7 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Split
     parts, seconds = min(split, key=itemgetter(1))
     # Their sum is a kernel, and so are their initial values of f32, where factors are shorter.
     launches = 1 if {t.type for t in facts.inputs} == {"f32"} else 2
-    seconds += launches * device.launch * 1e-6
+    seconds += launches * device.launch_seconds
     return SplitSum(p.k, parts, seconds) if seconds < SPLIT_GAIN * whole else None
 
 
