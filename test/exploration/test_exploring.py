@@ -183,6 +183,8 @@ def test_simulators_are_refused(product: td.Function, inputs: tuple[Any, ...]):
         pytest.skip("there is no simulator")
     with pytest.raises(td.TileError, match=r"has no speed to explore by: it is a simulator"):
         td.explore(product, *inputs, device=simulators[0])
+    with pytest.raises(td.TileError, match=r"has no speed to explore by: it is a simulator"):
+        product.on_device(simulators[0]).program_part({"A": "4x6xf32", "B": "6x8xf32"})
 
 
 def test_optuna_is_optional(

@@ -6,14 +6,16 @@ import sys
 import warnings
 from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tiledialect as td
+from tiledialect.api import reference
 from tiledialect.errors import TileError
-from tiledialect.exploration import evaluation, tuning
+from tiledialect.exploration import evaluation, kept, tuning
 from tiledialect.exploration.evaluation import Failure, Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.kernels import kernel_parts
@@ -106,6 +108,79 @@ def test_schedules_that_fail_are_left_out(
     wrong = [str(w.message) for w in said]
     assert len(wrong) == (failure == Failure.WRONG)
     assert all(f"S: {second}" in text and "a defect" in text for text in wrong)
+
+
+def ranked(f: td.Function, count: int) -> list[str]:
+    """Best schedules of the sums by the cost model."""
+    return next(p.ranked(count) for p in kernel_parts(f.subject([DATA], {})) if p.name == "S")
+
+
+def test_what_a_search_has_found_stays_if_it_is_faster(
+    fast: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    f = td.compile(SOURCE, device=fast, tune=3)
+    subject, other = f.subject([DATA], {}), ranked(f, 6)[-1]
+    kept.keep(kept.found_for(subject, Implementation((f"S: {other}",)), 1.0, 2.0, 2))
+    monkeypatch.setattr(tuning, "Evaluator", Times({other: Outcome(0.25)}))
+    assert f.tuned(DATA).schedules(DATA)["S"] == other
+    (found,) = kept.kept_for(subject.program, fast)
+    assert found.implementation.schedules == (f"S: {other}",) and found.tried == 3
+
+
+def test_what_is_measured_is_taken_in_place_of_a_file(
+    fast: td.Device, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """If the file's was chosen from fewer."""
+    plain, file = td.compile(SOURCE, device=fast), folder / "sums.explored"
+    first, second, third = ranked(plain, 3)
+    monkeypatch.setattr(tuning, "Evaluator", Times({second: Outcome(0.5)}))
+    for tried, wanted in [(2, second), (4, third)]:
+        own = Implementation((f"S: {third}",))
+        kept.save(file, [kept.found_for(plain.subject([DATA], {}), own, 1.0, 2.0, tried)])
+        f = td.compile(SOURCE, device=fast, explored=file, tune=3)
+        assert f.tuned(DATA).schedules(DATA)["S"] == wanted != first
+
+
+def test_nothing_is_kept_beside_given_schedules(fast: td.Device, monkeypatch: pytest.MonkeyPatch):
+    """Nobody has compared others for these kernels."""
+    f = td.compile(SOURCE, device=fast, tune=2)
+    second = ranked(f, 2)[-1]
+    monkeypatch.setattr(tuning, "Evaluator", Times({second: Outcome(0.5)}))
+    given = f.with_schedules({"Y": "<group.x d0 : 24, serial d1 : 40>"})
+    assert given.tuned(DATA).schedules(DATA)["S"] == second
+    assert kept.kept_for(f.subject([DATA], {}).program, fast) == ()
+
+
+def test_slow_calls_are_measured_no_further(fast: td.Device, monkeypatch: pytest.MonkeyPatch):
+    """The limit is the least time so far, and a slow call has times of its kernels, too."""
+    limits: list[float] = []
+
+    class Noting(Times):
+        def evaluate(self, implementation: Implementation, best: float = inf) -> Outcome:
+            limits.append(best)
+            return super().evaluate(implementation, best)
+
+    f = td.compile(SOURCE, device=fast, tune=3)
+    _, second, third = ranked(f, 3)
+    times = {second: Outcome(1.0), third: Outcome(99.0, Failure.SLOW)}
+    monkeypatch.setattr(tuning, "Evaluator", Noting(times))
+    assert f.tuned(DATA).schedules(DATA)["S"] == second
+    assert limits[:4] == [inf, 4.0, 3.0, inf]
+
+
+def test_nothing_is_compared_where_nothing_is_tuned(
+    fast: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    """The reference semantics take long."""
+
+    def compared(*_: object) -> None:
+        raise AssertionError("nothing is compared")
+
+    monkeypatch.setattr(reference, "run_whole_arrays", compared)
+    f = td.compile(SOURCE, device=fast, tune=2)
+    check(f.with_schedules(td.compile(SOURCE, device=fast).schedules(DATA)))
+    with pytest.raises(AssertionError, match="nothing is compared"):
+        f(DATA)
 
 
 def test_a_device_that_measures_nothing_keeps_the_default(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from tiledialect.api.error_boundary import front_door
 from tiledialect.api.function import Function
 from tiledialect.errors import TileError
-from tiledialect.ir.target_spec import SIMULATOR
 
 if TYPE_CHECKING:
     from tiledialect.exploration.explore import Explored, Progress
@@ -158,7 +157,7 @@ def explore(
     """
     from tiledialect.exploration.explore import Options, explored
     from tiledialect.exploration.settings import SearchSettings, Settings
-    from tiledialect.exploration.subject import NO_SPEED
+    from tiledialect.exploration.subject import check_speed
 
     if not isinstance(function, Function):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TileError(f"`function` must be a function that `compile` gave, got {function!r}")
@@ -171,8 +170,7 @@ def explore(
     )
     options = Options(storage, _workers(workers), resume, replace(given, search=search))
     function = function if device is None else function.on_device(device)
-    if function.device.type == SIMULATOR:
-        raise TileError(NO_SPEED.format(function.device.id))
+    check_speed(function.device)
     subject = function.subject(args, named)
     if progress is not None:
         return Result(function, explored(subject, options, progress))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tiledialect.api.pickling import Saved
     from tiledialect.exploration.kept import Found
     from tiledialect.exploration.programs import ProgramPart
-    from tiledialect.exploration.subject import Subject
+    from tiledialect.exploration.subject import Case, Subject
     from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
     from tiledialect.lowering.runtime.call.launch import Profile
     from tiledialect.lowering.runtime.device.device import Device
@@ -254,28 +254,32 @@ class Function(PrintedFunction):
 
     def subject(self, args: Sequence[Any], named: Mapping[str, Any]) -> Subject:
         """Inputs, and results of the reference semantics, for an exploration."""
+        from tiledialect.exploration.subject import Subject
+
         self._check_tensors("an exploration")
-        return self._subject(self._host_arrays(args, named), self.device)
+        arrays = self._host_arrays(args, named)
+        return Subject(self._program, self.device, self._cases(arrays, self.device))
 
     def program_part(self, types: Mapping[str, str]) -> ProgramPart:
         """The passes of a Tile program for inputs of some types, as a part of a search."""
         from tiledialect.exploration.programs import ProgramPart
+        from tiledialect.exploration.subject import check_speed
 
         self._check_tensors("an exploration")
+        check_speed(self.device)
         with self._source.error_context():
             return ProgramPart(self._program, self.types((), types), self.device)
 
-    def _subject(self, arrays: Sequence[Array], device: Device) -> Subject:
+    def _cases(self, arrays: Sequence[Array], device: Device) -> list[Case]:
+        """Inputs and random ones like them, with the results of the reference semantics."""
         from tiledialect.api.reference import run_whole_arrays
         from tiledialect.exploration.cases import agreeing, cases_of
-        from tiledialect.exploration.subject import Subject
 
         given = self._source.module, self._base_name, self._gradients
         with self._source.error_context():
             cases = cases_of(arrays, lambda own: run_whole_arrays(*given, own)[1])
         plain = self._with(self._gradients, replace(self._choices, tune=0, found=()))
-        found = agreeing(cases, plain.on_device(device), self._warn)
-        return Subject(self._program, device, found)
+        return agreeing(cases, plain.on_device(device), self._warn)
 
     # -- copies with other choices ---------------------------------------------------------
 
@@ -372,10 +376,12 @@ class Function(PrintedFunction):
 
         if device.type == SIMULATOR:
             return None
+        from tiledialect.exploration.subject import Case, Subject
         from tiledialect.exploration.tuning import tuned
 
+        subject = Subject(self._program, device, [Case(arrays, ())])
         with self._source.error_context():
-            return tuned(self._subject(arrays, device), count)
+            return tuned(subject, count, lambda: self._cases(arrays, device))
 
     def _tuned_on(self, arrays: Sequence[Any], queue: cl.CommandQueue) -> Function:
         """The same for arrays on a queue's device."""

@@ -100,7 +100,7 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
         min((counts[name] for name in counted), default=0),
     )
     if is_confirmed:
-        kept.keep(found)
+        kept.keep_for(subject, found)
     estimate = _estimate(search.implementation, trials)
     return Explored(subject.program, found, trials, run.least, estimate)
 
@@ -148,9 +148,11 @@ class _Run:
         subject = replace(self.subject, program=passes.applied(self.subject.program))
         if not subject.program.is_scheduled and not subject.program.is_lowered:
             lift = LiftPart.of(subject, self.options.settings)
+            self.least = lift.least
             self._search(subject, [lift], _with_steps, limits)
             return [lift.name]
         parts = kernel_parts(subject)
+        self.least = sum(part.least for part in parts)
         if parts and not self.is_over:
             self._search(subject, parts, partial(_with_schedules, passes.passes), limits)
         elif not self.studies:
@@ -177,7 +179,6 @@ class _Run:
             name = self.subject.program.result_name
             raise TileError(ALREADY.format(self.options.storage, count, name))
         base = (self.search.default, self.search.default_seconds) if self.studies else None
-        self.least = self.least or sum(part.least for part in parts)
         self.studies += studies
         self.search = search = Search(studies, assemble, self.workers, Random(own.seed), base)
         try:
@@ -205,7 +206,9 @@ def _with_schedules(passes: tuple[str, ...], chosen: Mapping[str, str]) -> Imple
 
 
 def _estimate(implementation: Implementation, trials: tuple[Trial, ...]) -> float:
-    texts = {*implementation.schedules, implementation.steps}
-    return sum(
-        {t.part: t.estimate for t in trials if {f"{t.part}: {t.text}", t.text} & texts}.values()
-    )
+    """Seconds of an implementation by the cost model: of its kernels, if they have schedules."""
+    schedules = implementation.schedules
+    whole = implementation.steps or "\n".join(implementation.passes)
+    own = [t for t in trials if f"{t.part}: {t.text}" in schedules]
+    own = own if schedules else [t for t in trials if t.text == whole]
+    return sum({t.part: t.estimate for t in own}.values())

@@ -98,6 +98,13 @@ def keep(found: Found) -> None:
     disk.write_sealed(path, to_json(_File((found, *others))).encode())
 
 
+def keep_for(subject: Subject, found: Found) -> None:
+    """Keep what was found for a subject, unless schedules are given for some kernels: of these no
+    others were tried, and calls without the given ones take what is kept, too."""
+    if not subject.program.schedules:
+        keep(found)
+
+
 def kept_for(program: Program, device: Device) -> tuple[Found, ...]:
     """Implementations that are kept for a program on a device."""
     return _on_disk(_path(digest(program), described(device)))
@@ -125,9 +132,11 @@ def of_program(found: Iterable[Found], program: Program, device: Device) -> list
 
 
 def matching(found: Iterable[Found], program: Program, device: Device, types: str) -> Found | None:
-    """The implementation for inputs of some types, if this version has found one."""
+    """The implementation for inputs of some types, if this version has found one: of several the
+    fastest of most candidates."""
     own = of_program(found, program, device)
-    return next((f for f in own if f.types == types and f.is_current), None)
+    fit = (f for f in own if f.types == types and f.is_current)
+    return max(fit, key=lambda f: f.tried, default=None)
 
 
 def save(path: Path, found: Sequence[Found]) -> None:

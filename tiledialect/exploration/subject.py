@@ -12,10 +12,11 @@ from typing import Any
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
+from tiledialect.errors import TileError
 from tiledialect.interpreters.tile import array_type
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.signature import types_text
-from tiledialect.ir.target_spec import describe
+from tiledialect.ir.target_spec import SIMULATOR, describe
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import choose, target_system_spec
 from tiledialect.lowering.runtime.program.program import Program, Types
@@ -79,6 +80,12 @@ class Subject:
         module, given, device, cases = pickle.loads(data)
         program = Program(parse_mlir(module, "<subject>"), *given)
         return Subject(program, choose(device), cases)
+
+
+def check_speed(device: Device) -> None:
+    """Raise a TileError for a simulator, whose times mean nothing."""
+    if device.type == SIMULATOR:
+        raise TileError(NO_SPEED.format(device.id))
 
 
 def cost_device(device: Device) -> CostDevice | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from tiledialect.caches import compilation
@@ -15,7 +15,7 @@ from tiledialect.exploration.evaluation import Evaluator, Failure, Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.kernels import kernel_parts
 from tiledialect.exploration.search import contest
-from tiledialect.exploration.subject import Subject
+from tiledialect.exploration.subject import Case, Subject
 from tiledialect.lowering.runtime.program.compiling import lowered
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.passes.diagnostics.reporting import warn
@@ -27,35 +27,40 @@ Chosen = Mapping[str, str]
 
 
 @compilation()
-def tuned(subject: Subject, count: int) -> kept.Found | None:
+def tuned(subject: Subject, count: int, cases: Callable[[], Sequence[Case]]) -> kept.Found | None:
     """The fastest of each kernel's best ``count`` schedules on the device, which is kept on disk.
 
-    None where every kernel has one schedule, or the default cannot be measured.
+    None where every kernel has one schedule, or the default cannot be measured. The cases take
+    long: they are asked for where there is something to measure.
     """
     texts = {part.name: part.ranked(count) for part in kernel_parts(subject)}
     if max(map(len, texts.values()), default=0) < 2:
         return None
+    subject = replace(subject, cases=cases())
     with closing(Evaluator(subject)) as evaluator:
         return _Tuning(subject, texts, evaluator).found(count)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Tuning:
     """Candidates of each kernel, the default first, and the process that evaluates them."""
 
     subject: Subject
     texts: Mapping[str, Sequence[str]]
     evaluator: Evaluator
+    best: float = inf
+    """Least seconds of a call so far."""
 
     def found(self, count: int) -> kept.Found | None:
         default = _implementation({kernel: own[0] for kernel, own in self.texts.items()})
         chosen = _implementation(self._fastest())
-        least = contest(self.evaluator.evaluate, list(dict.fromkeys([default, chosen])))
+        earlier = kept.implementations(self.subject)
+        least = contest(self.evaluator.evaluate, [default, chosen, *earlier])
         if default not in least:
             return None
         best = min(least, key=least.__getitem__)
         found = kept.found_for(self.subject, best, least[best], least[default], count)
-        kept.keep(found)
+        kept.keep_for(self.subject, found)
         return found
 
     def _fastest(self) -> Chosen:
@@ -76,8 +81,9 @@ class _Tuning:
     def _times(self, chosen: Chosen) -> Iterator[tuple[str, float]]:
         """Seconds of kernels by a schedule; of one that fails there are none."""
         implementation = _implementation(chosen)
-        outcome = self.evaluator.evaluate(implementation)
-        if outcome.is_good:
+        outcome = self.evaluator.evaluate(implementation, self.best)
+        self.best = min(self.best, outcome.seconds)
+        if outcome.seconds < inf:
             yield from self._shares(outcome, implementation, chosen)
             return
         # One of them may be to blame: the others are measured without it.
