@@ -168,11 +168,11 @@ def main() -> None:
     parser.add_argument("--turn", type=float, default=0.05, help="seconds of a turn; 0.05")
     parser.add_argument("--record", type=Path, metavar="FILE.json.gz", help="keep the timings")
     parser.add_argument("--fit", type=Path, nargs="+", metavar="FILE.json.gz", help="timings")
-    parser.add_argument("--write", type=Path, metavar="RATES.toml", help="the rates to fit")
+    parser.add_argument("--write", action="store_true", help="write fitted rates that are better")
     args = parser.parse_args()
     if args.fit is not None:
         kernels = [kernel for path in args.fit for kernel in read(path)]
-        fit(kernels, args.write)
+        fit(kernels, write=args.write)
         return
     record(args)
 

@@ -8,6 +8,7 @@ judge: the timings of each are estimated by rates that were fitted to other prog
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
@@ -52,6 +53,7 @@ class Sample:
 
     def __init__(self, kernel: Kernel):
         self.name = kernel.program
+        self.program = kernel.program.partition("@")[0]
         self.times = [t.seconds for t in kernel.timings]
         self._models = [
             modelled(kernel.facts, schedule, kernel.described) for schedule in kernel.schedules
@@ -164,22 +166,26 @@ def fitted(samples: Sequence[Sample], first: Rates) -> Rates:
 def left_out(samples: Sequence[Sample], first: Rates) -> tuple[list[Quality], list[Quality]]:
     """Figures of programs by the first rates, and by rates that were fitted to others."""
     before, after = list[Quality](), list[Quality]()
+    # The same program with other sizes is no other program.
+    programs = [*dict.fromkeys(s.program for s in samples)]
     for part in range(PARTS):
-        others = [s for k, s in enumerate(samples) if k % PARTS != part]
-        rates = fitted(others, first)
-        for sample in samples[part::PARTS]:
+        out = programs[part::PARTS]
+        rates = fitted([s for s in samples if s.program not in out], first)
+        for sample in (s for s in samples if s.program in out):
             before.append(sample.quality(first))
             after.append(sample.quality(rates))
     return before, after
 
 
-def fit(kernels: Sequence[Kernel], path: Path | None) -> None:
-    """Fit the rates of a file, print the figures before and after, and write what is better."""
+def fit(kernels: Sequence[Kernel], folder: Path = FOLDER, *, write: bool = False) -> None:
+    """Fit the rates of the kernels' microarchitecture, print the figures before and after, and
+    write what is better."""
     names = {kernel.described.microarchitecture for kernel in kernels}
     if len(names) != 1:
-        raise TileError(f"timings of {', '.join(sorted(names))} cannot be fitted together")
-    own = FOLDER / f"{names.pop()}.toml"
-    first = load(own)
+        found = ", ".join(sorted(names)) or "no kernels"
+        raise TileError(f"timings of {found} cannot be fitted together")
+    path = folder / f"{names.pop()}.toml"
+    first = load(path)
     samples = [Sample(kernel) for kernel in kernels]
     before, after = left_out(samples, first)
     print(table("before", before), table("after, left out", after), sep="\n\n")
@@ -188,12 +194,22 @@ def fit(kernels: Sequence[Kernel], path: Path | None) -> None:
     new = {n: v for n, v in numbers(rates) if v != dict(numbers(first))[n]}
     for name, value in new.items():
         print(f"{'.'.join(name)} = {value:.4g}, not {dict(numbers(first))[name]:.4g}")
-    if path is None:
+    if not write:
         return
     if is_better(after, before):
-        path.write_text(rewritten(path, new))
+        path.write_text(rewritten(path, new, source(kernels)))
     else:
         print(f"{path} stays as it is: left-out programs are not estimated better")
+
+
+def source(kernels: Sequence[Kernel]) -> Mapping[str, str]:
+    """The table `source` of rates that were fitted to some kernels."""
+    devices = dict.fromkeys(kernel.device for kernel in kernels)
+    return {
+        "date": max(kernel.date for kernel in kernels)[: len("2000-01")],
+        "device": "; ".join(devices),
+        "data": ", ".join(dict.fromkeys(kernel.program for kernel in kernels)),
+    }
 
 
 def is_better(after: Sequence[Quality], before: Sequence[Quality]) -> bool:
@@ -229,9 +245,12 @@ def comments(path: Path) -> dict[Name, str]:
     return found
 
 
-def rewritten(path: Path, new: Mapping[Name, float]) -> str:
-    """The text of a file with other numbers; those that it had from another file are added."""
+def rewritten(path: Path, new: Mapping[Name, float], source: Mapping[str, str]) -> str:
+    """The text of a file with other numbers and the source of them; numbers that it had from
+    another file are added."""
     tables, said = sections(path), comments(path)
+    # JSON's strings are strings of TOML, too.
+    tables["source",] = [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in source.items()]
     for (*inside, name), value in new.items():
         lines, line = tables.setdefault(tuple(inside), []), f"{name} = {value:.6g}"
         places = [k for k, old in enumerate(lines) if old.startswith(f"{name} = ")]

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
-from fitting import Sample, changed, comments, fitted, is_better, numbers, rewritten
+import fitting
+from fitting import (
+    Sample,
+    changed,
+    comments,
+    fit,
+    fitted,
+    is_better,
+    left_out,
+    numbers,
+    rewritten,
+)
 from model_quality import Quality
 from timings import Kernel, Timing, read, write
 
+from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.schedule.cost.device import device_of
 from tiledialect.schedule.cost.estimate import estimated, modelled
-from tiledialect.schedule.cost.rates import FOLDER, Rates, load, rates
+from tiledialect.schedule.cost.rates import FOLDER, Rates, Source, load, rates
 from tiledialect.schedule.search.choice import ranked
 
 CHAIN = ("cpu", "core", "chain")
@@ -116,15 +129,68 @@ def test_a_file_gets_other_numbers(tmp_path: Path):
     for path in FOLDER.glob("*.toml"):
         shutil.copy(path, tmp_path)
     path = tmp_path / "avx512.toml"
-    text = rewritten(path, {CHAIN: 3.5, STEP: 2.5, ("items", "wait"): 0.5})
+    own = {"date": "2026-12-01", "device": 'An "odd" one', "data": "products"}
+    text = rewritten(path, {CHAIN: 3.5, STEP: 2.5, ("items", "wait"): 0.5}, own)
     path.write_text(text)
     found, first = load(path), rates("avx512")
     assert found.items.wait == 0.5
-    assert found == changed(changed(changed(first, CHAIN, 3.5), STEP, 2.5), ("items", "wait"), 0.5)
+    wanted = changed(changed(changed(first, CHAIN, 3.5), STEP, 2.5), ("items", "wait"), 0.5)
+    assert found == replace(wanted, source=Source(**own))
     assert comments(path).keys() == comments(FOLDER / "avx512.toml").keys()
     assert "# Cycles of a step of a loop.\nloop_step = 2.5\n" in text
 
 
 def test_a_file_without_other_numbers_stays(tmp_path: Path):
     for path in FOLDER.glob("*.toml"):
-        assert rewritten(path, {}) == path.read_text()
+        assert rewritten(path, {}, asdict(load(path).source)) == path.read_text()
+
+
+def test_sizes_of_a_program_are_left_out_together(monkeypatch: pytest.MonkeyPatch):
+    first = rates("avx512")
+    own = kernel(64, 32, first)
+    names = ["a", "b", "a@N=1", "c", "d", "e", "f"]
+    samples = [Sample(replace(own, program=name)) for name in names]
+    seen: list[list[str]] = []
+
+    def noted(some: Sequence[Sample], start: Rates) -> Rates:
+        seen.append([s.name for s in some])
+        return start
+
+    monkeypatch.setattr(fitting, "fitted", noted)
+    before, after = left_out(samples, first)
+    assert seen[0] == ["b", "c", "d", "e"] and seen[1] == ["a", "a@N=1", "c", "d", "e", "f"]
+    assert before == after and sorted(q.name for q in after) == sorted(names)
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_a_better_fit_is_written_to_the_file_of_the_microarchitecture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, better: bool
+):
+    for path in FOLDER.glob("*.toml"):
+        shutil.copy(path, tmp_path)
+    first = rates("avx512")
+    kernels = [
+        replace(kernel(64, 32, first), program=name, date=date, device="A CPU")
+        for name, date in (("product@M=64", "2026-12-02"), ("other", "2026-12-01"))
+    ]
+
+    def other(some: Sequence[Sample], start: Rates) -> Rates:
+        return changed(start, CHAIN, 3.5)
+
+    def is_other_better(after: Sequence[Quality], before: Sequence[Quality]) -> bool:
+        return better
+
+    monkeypatch.setattr(fitting, "fitted", other)
+    monkeypatch.setattr(fitting, "is_better", is_other_better)
+    fit(kernels, tmp_path, write=True)
+    found = load(tmp_path / "avx512.toml")
+    own = Source("2026-12", "A CPU", "product@M=64, other")
+    assert found == (replace(changed(first, CHAIN, 3.5), source=own) if better else first)
+
+
+def test_timings_of_several_microarchitectures_are_not_fitted():
+    kernels = [Kernel("", "", "", module(64, 32, width), "C") for width in (8, 16)]
+    with pytest.raises(TileError, match="timings of avx512, cpu cannot be fitted together"):
+        fit(kernels)
+    with pytest.raises(TileError, match="no kernels"):
+        fit([])
