@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.exploration import evaluation
 from tiledialect.exploration.evaluation import Evaluator, Failure
@@ -36,6 +37,21 @@ def evaluator(subject: Subject) -> Iterator[Evaluator]:
 def test_a_good_candidate_has_a_time(evaluator: Evaluator):
     outcome = evaluator.evaluate(GOOD)
     assert outcome.is_good and 0 < outcome.seconds < inf
+
+
+def test_kernels_have_times_of_their_own(fast: td.Device):
+    source = "function (A[M, N]) -> (S, Y) { S[i: M] = +(A[i, j]); Y = A * 2; }"
+    f = td.compile(source, device=fast)
+    subject = f.subject([np.ones((24, 40), np.float32)], {})
+    evaluator = Evaluator(subject)
+    try:
+        outcome = evaluator.evaluate(Implementation())
+    finally:
+        evaluator.close()
+    assert outcome.is_good and [name for name, _ in outcome.kernels] == ["S", "Y"]
+    own = [outcome.seconds_of(name) for name in ("S", "Y")]
+    assert min(own) > 0 and sum(own) == pytest.approx(outcome.seconds)
+    assert outcome.seconds_of("others") == outcome.seconds
 
 
 def test_a_schedule_that_is_refused_says_why(evaluator: Evaluator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, prod
 from pathlib import Path
 from random import Random
@@ -18,8 +18,9 @@ from tiledialect.errors import TileError, TileWarning
 from tiledialect.exploration.evaluation import Failure, Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.parts import Candidate
+from tiledialect.exploration.proposals import FAILED, PRIOR, Correction
 from tiledialect.exploration.search import Limits, Search
-from tiledialect.exploration.study import Study, storage_of
+from tiledialect.exploration.study import Study, Trial, storage_of
 from tiledialect.exploration.workers import Workers
 from tiledialect.schedule.search.decisions import Chooser, Decisions, enumerated, made
 
@@ -238,6 +239,29 @@ def test_a_default_that_fails_is_an_error():
     bad = Outcome(failure=Failure.WRONG, message="off by 3")
     with pytest.raises(TileError, match="cannot be explored: off by 3"):
         search(5, failures={"1 1 1": bad})
+
+
+def test_estimates_are_corrected_by_the_seconds_of_the_part():
+    """Other kernels of the call say nothing of it; and failures count against what is known."""
+    own, other = {"m": 1, "n": 1}, {"m": 2, "n": 2}
+    good = Trial("A", 0, "x", 1.0, 90.0, Failure.NONE, "", "seed", own, own=4.0)
+    correction = Correction()
+    correction.note(good)
+    assert 1.0 < correction.expected(Candidate("y", 1.0), own) < 4.0
+    correction.note(replace(good, seconds=inf, own=inf, decisions=other))
+    after = correction.expected(Candidate("z", 1.0), other)
+    # The weight of the estimate as it is leaves a part of both.
+    assert 4.0 < after < 4.0 * FAILED and after ** (1 + PRIOR) * 1.01 > 4 * FAILED
+
+
+def test_trials_have_the_seconds_of_their_part(tmp_path: Path):
+    study = Study("key", Tiles("A"), storage_of(tmp_path / "trials.log"), 0, "random")
+    for number, kernels, own in [(1, (("A", 2.0), ("B", 3.0)), 2.0), (2, (), 5.0)]:
+        asking = study.ask("seed", *made(study.proposal, {"m": number, "n": 1, "k": 1}))
+        assert asking is not None
+        trial = study.tell(asking, Outcome(5.0, kernels=kernels))
+        assert (trial.seconds, trial.own) == (5.0, own)
+    assert [trial.own for trial in study.trials()] == [2.0, 5.0]
 
 
 def test_parts_share_trials_by_their_weights():

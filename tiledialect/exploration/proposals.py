@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import exp, inf, log
 from random import Random
+from statistics import fmean
 
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.study import Asking, Proposal, Study, Trial
@@ -55,7 +56,7 @@ class Proposals:
         self._correction.note(trial)
         if trial.seconds < inf:
             self.best.append(trial)
-            self.best.sort(key=lambda t: t.seconds)
+            self.best.sort(key=lambda t: t.own)
 
     def default(self) -> Asking | None:
         """The candidate without a search; None if its outcome is known."""
@@ -115,7 +116,7 @@ class Proposals:
 
     def _sample(self) -> Asking | None:
         """A candidate of the sampler that is worth a trial."""
-        least = self.best[0].seconds if self.best else inf
+        least = self.best[0].own if self.best else inf
         for _ in range(ASKS):
             asking = self.study.ask_sampler(SAMPLER)
             if asking is None:
@@ -128,7 +129,8 @@ class Proposals:
 
 
 FAILED = 10.0
-"""Time of a failed candidate, in multiples of its estimate, for candidates like it."""
+"""Time over estimate of a failed candidate, in multiples of the others' mean, for candidates like
+it."""
 PRIOR = 0.5
 """Weight of the estimate as it is, against similar candidates of weight 1 for an equal one."""
 
@@ -141,19 +143,22 @@ class Correction:
     """
 
     def __init__(self):
-        self._trials: list[tuple[Decisions, float]] = []
+        self._trials: list[tuple[Decisions, float | None]] = []
+        """Decisions with the logarithms of time over estimate; None for failed candidates."""
 
     def note(self, trial: Trial) -> None:
         """Take a trial into account."""
-        ratio = trial.seconds / trial.estimate if trial.seconds < inf else FAILED
-        self._trials.append((trial.decisions, log(ratio)))
+        ratio = log(trial.own / trial.estimate) if trial.own < inf else None
+        self._trials.append((trial.decisions, ratio))
 
     def expected(self, candidate: Candidate, decisions: Decisions) -> float:
         """Seconds that a candidate is thought to take."""
+        known = [ratio for _, ratio in self._trials if ratio is not None]
+        failed = log(FAILED) + (fmean(known) if known else 0.0)
         total, weights = 0.0, PRIOR
         for other, ratio in self._trials:
             weight = exp(-SHARPNESS * _distance(decisions, other))
-            total += weight * ratio
+            total += weight * (failed if ratio is None else ratio)
             weights += weight
         return candidate.estimate * exp(total / weights)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 INSTALL = "exploring needs Optuna: pip install 'tiledialect[explore]'"
 TEXT, ESTIMATE, FAILURE, MESSAGE, SOURCE = "text", "estimate", "failure", "message", "source"
-DECISIONS, BESIDE = "decisions", "beside"
+DECISIONS, BESIDE, OWN = "decisions", "beside", "own"
 """Attributes of trials in a storage."""
 OFTEN = 5.0
 """Seconds between looks for trials of other processes."""
@@ -148,6 +148,8 @@ class Trial:
     decisions: Decisions
     beside: tuple[str, ...] = ()
     """Passes of the program, and schedules of the other kernels, each as ``name: <…>``."""
+    own: float = inf
+    """Seconds of the part's kernel, as the estimate; of the call, where they are not known."""
 
 
 @dataclass(frozen=True)
@@ -223,11 +225,11 @@ class Study:
 
     def _read(self, trial: Any) -> Trial:
         given = trial.user_attrs
+        seconds = trial.values[0] if trial.state == self._states.COMPLETE else inf
         return Trial(
-            *(self.part.name, trial.number, given[TEXT], given[ESTIMATE]),
-            trial.values[0] if trial.state == self._states.COMPLETE else inf,
+            *(self.part.name, trial.number, given[TEXT], given[ESTIMATE], seconds),
             *(given[FAILURE], given[MESSAGE], given[SOURCE], json.loads(given[DECISIONS])),
-            tuple(json.loads(given.get(BESIDE, "[]"))),
+            *(tuple(json.loads(given.get(BESIDE, "[]"))), given.get(OWN, seconds)),
         )
 
     def proposal(self, chooser: Chooser) -> Proposal:
@@ -275,18 +277,20 @@ class Study:
             DECISIONS: json.dumps(dict(asking.decisions)),
             BESIDE: json.dumps(beside),
         }
+        good = outcome.is_good or outcome.failure == Failure.SLOW
+        seconds, own = outcome.seconds if good else inf, outcome.seconds_of(self.part.name)
+        if good:
+            given[OWN] = own
         for name, value in given.items():
             trial.set_user_attr(name, value)
-        good = outcome.is_good or outcome.failure == Failure.SLOW
         if good:
-            self._study.tell(trial, outcome.seconds)
+            self._study.tell(trial, seconds)
         else:
             self._study.tell(trial, state=self._states.FAIL)
         self._keep(self._study.get_trials(deepcopy=False)[trial.number])
-        seconds = outcome.seconds if good else inf
         return Trial(
             *(self.part.name, trial.number, candidate.text, candidate.estimate, seconds),
-            *(outcome.failure, outcome.message, asking.source, asking.decisions, beside),
+            *(outcome.failure, outcome.message, asking.source, asking.decisions, beside, own),
         )
 
     def _keep(self, trial: Any) -> None:

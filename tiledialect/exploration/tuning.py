@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from tiledialect.caches import compilation
-from tiledialect.dialects.tile.global_stage import copied
-from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.exploration import kept
-from tiledialect.exploration.evaluation import Evaluator, Failure, Outcome
+from tiledialect.exploration.evaluation import Evaluator, Failure
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.kernels import kernel_parts
 from tiledialect.exploration.search import contest
 from tiledialect.exploration.subject import Case, Subject
-from tiledialect.lowering.runtime.program.compiling import lowered
 from tiledialect.lowering.runtime.progress import progress
 from tiledialect.passes.diagnostics.reporting import warn
 
@@ -84,7 +81,8 @@ class _Tuning:
         outcome = self.evaluator.evaluate(implementation, self.best)
         self.best = min(self.best, outcome.seconds)
         if outcome.seconds < inf:
-            yield from self._shares(outcome, implementation, chosen)
+            # Kernels without launches of their own win or lose together.
+            yield from ((kernel, outcome.seconds_of(kernel)) for kernel in chosen)
             return
         # One of them may be to blame: the others are measured without it.
         names = sorted(chosen)
@@ -93,28 +91,6 @@ class _Tuning:
             yield from self._times({name: chosen[name] for name in half})
         if not middle and outcome.failure == Failure.WRONG:
             warn([WRONG.format(names[0], chosen[names[0]], outcome.message)])
-
-    def _shares(
-        self, outcome: Outcome, implementation: Implementation, chosen: Chosen
-    ) -> Iterator[tuple[str, float]]:
-        """Seconds of each kernel of a call."""
-        subject = self.subject
-        given = implementation.applied(subject.program), subject.types, subject.device
-        kernels = named_kernels(lowered(*given, "tile-loop-tiling"))
-        names = [*kernels]
-        for kernel in chosen:
-            if len(names) == len(outcome.kernels):
-                made = {
-                    v.owner
-                    for k, v in enumerate(kernels[kernel].inputs)
-                    if copied(k, v) is not None
-                }
-                # The copies that it reads are a part of its schedule.
-                own = [n for n in names if n == kernel or kernels[n] in made]
-                yield kernel, sum(outcome.kernels[names.index(n)][1] for n in own)
-            else:
-                # Kernels have no launches of their own: all win or lose together.
-                yield kernel, outcome.seconds
 
 
 def _implementation(chosen: Chosen) -> Implementation:

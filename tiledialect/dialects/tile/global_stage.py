@@ -25,6 +25,12 @@ def copied(number: int, value: SSAValue) -> GlobalStage | None:
     return GlobalStage(number, order, pad)
 
 
+def copies_of(kernel: KernelOp) -> set[KernelOp]:
+    """Kernels that make the copies which a kernel reads."""
+    values = (v for k, v in enumerate(kernel.inputs) if copied(k, v) is not None)
+    return {value.owner for value in values if isinstance(value.owner, KernelOp)}
+
+
 def as_given(kernel: KernelOp) -> Schedule:
     """The schedule of a kernel, with the stages from which the copies that it reads were made."""
     assert kernel.schedule is not None
