@@ -32,7 +32,7 @@ from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
 from tiledialect.schedule.default_schedule import default_levels
 from tiledialect.schedule.loops import UNROLLED, LoopLevel, Role, Schedule, check
 from tiledialect.schedule.search import choice
-from tiledialect.schedule.search.choice import MOST_SUMS, Candidate, ranked
+from tiledialect.schedule.search.choice import MOST_SUMS, Candidate, proposed, ranked
 
 
 @pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
@@ -398,3 +398,14 @@ def test_counting_what_equals_a_maximum_waits_for_nothing():
         for counts in (False, True)
     ]
     assert cycles[1] < cycles[0]
+
+
+@pytest.mark.parametrize(("length", "is_alone"), [(5, True), (8, False)])
+def test_short_rows_that_end_within_a_vector_are_summed_one_by_one(length: int, is_alone: bool):
+    device = described(Kind.CPU, {"native_vector_width": 16})
+    matrix = product(4096, 1, length)
+    rows = replace(matrix, inputs=matrix.inputs[:1])
+    found = [s for name, s in proposed(rows, device) if name == "sums"]
+    assert found
+    copies = {prod(lv.extent for lv in s.levels if lv.role is Role.UNROLL) for s in found}
+    assert (copies == {1}) is is_alone
