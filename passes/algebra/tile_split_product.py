@@ -23,9 +23,10 @@ from tiledialect.ir.named_values import names_text, option_name
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
-from tiledialect.passes.split.rewrites.split_choice import GAIN, results_with
+from tiledialect.passes.split.rewrites.split_choice import results_with
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import best_seconds
+from tiledialect.schedule.search.tensor_cores import SPLIT_GAIN
 
 FACTORS = 3
 TYPES = (f32, f64, i32, i64)
@@ -69,7 +70,7 @@ def split(op: ContractionOp, pair: tuple[int, ...]) -> tuple[ContractionOp, Cont
 
 def best_split(op: ContractionOp, device: Device) -> tuple[ContractionOp, ContractionOp] | None:
     """The fastest split, if the cost model says that it is faster than the whole."""
-    least = GAIN * best_seconds(contraction_facts(op), device)
+    least = SPLIT_GAIN * best_seconds(contraction_facts(op), device)
     best = None
     for pair in combinations(range(FACTORS), 2):
         found = split(op, pair)

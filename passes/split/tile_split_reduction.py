@@ -22,13 +22,13 @@ from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.diagnostics.value_text import described
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.passes.split.rewrites.split_choice import (
-    GAIN,
     Weighed,
     results_with,
     weighed_splits,
 )
 from tiledialect.passes.split.rewrites.split_row_reductions import group_of
 from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.search.tensor_cores import SPLIT_GAIN
 
 
 @dataclass(frozen=True)
@@ -131,5 +131,5 @@ def _explained(found: Weighed | str) -> str:
     if found.reason:
         return f"split into partial results, as {found.reason}"
     done, which = ("split", "a") if found.ops else ("not split", "no")
-    gain = f"takes less than {GAIN:.0%} of the time of the whole"
+    gain = f"takes less than {SPLIT_GAIN:.0%} of the time of the whole"
     return f"{done} into partial results, as {which} split {gain}\n{found}"

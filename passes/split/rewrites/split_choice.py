@@ -21,7 +21,11 @@ from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import least_seconds
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.search.choice import best, best_seconds
-from tiledialect.schedule.search.tensor_cores import parts_on_tensor_cores, tensor_core_schedule
+from tiledialect.schedule.search.tensor_cores import (
+    SPLIT_GAIN,
+    parts_on_tensor_cores,
+    tensor_core_schedule,
+)
 
 MIN_POINTS = 1 << 17
 """Minimum points of a split contraction: fewer are done before a second kernel has begun."""
@@ -41,8 +45,6 @@ CHUNK = 16
 """Alignment of long parts, so that they are read in whole vectors."""
 MIN_LONG_INDEX = 32
 """Extent of an index that is long enough, as its parts have groups for other indices, too."""
-GAIN = 0.9
-"""Maximum share of the time that a split may take."""
 MORE_PARTS = 0.98
 """Maximum share of another split's time that more parts of sums of a GPU's columns may take: they
 have more groups, which read more places of memory at a time.
@@ -104,7 +106,7 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     found: list[Operation] = []
     splits: list[WeighedSplit] = []
     whole = best_seconds(facts, device)
-    least = GAIN * whole
+    least = SPLIT_GAIN * whole
     is_gpu = device.is_gpu
     are_columns = is_gpu and outputs >= device.compute_units and not facts.is_product
     for index, parts in _splits(op, facts, outputs, device):
@@ -147,7 +149,7 @@ def _on_tensor_cores(
     if tensor_core_schedule(facts, device, precision) is None:
         # Without parts it is computed elsewhere, by one kernel.
         seconds = found.seconds + device.launch_seconds
-        if seconds > GAIN * best_seconds(facts, device):
+        if seconds > SPLIT_GAIN * best_seconds(facts, device):
             return None
     reason = f"{found.count} parts of {found.index} have tiles for more of the tensor cores"
     return Weighed(0.0, (), ReductionSplit(op, found.index, found.count, 2 * CHUNK).ops(), reason)

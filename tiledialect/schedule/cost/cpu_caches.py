@@ -11,7 +11,7 @@ from math import ceil, gcd, prod
 from tiledialect.schedule.cost.counts import timed
 from tiledialect.schedule.cost.cpu_body import CpuBody
 from tiledialect.schedule.cost.device import LINE
-from tiledialect.schedule.cost.facts import AffineAccess
+from tiledialect.schedule.cost.facts import READ_TWICE, AffineAccess
 
 AHEAD = 256
 """Bytes that come into the second cache together, as neighbours are fetched ahead."""
@@ -27,8 +27,6 @@ FEW_ROWS = 32
 """Number of uses of an element up to which it is read in place: some whole rows at a time."""
 STREAMS = 32
 """Number of rows that a core prefetches at a time, at most."""
-READ_TWICE = 2
-"""Number of reads of an element up to which the size of the pieces matters."""
 
 
 class CpuCaches(CpuBody):

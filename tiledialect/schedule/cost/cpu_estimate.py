@@ -14,9 +14,15 @@ from math import ceil, inf, log2, prod
 from tiledialect.lazy import lazy
 from tiledialect.schedule.cost.counts import Copy, timed
 from tiledialect.schedule.cost.cpu_body import TilePart
-from tiledialect.schedule.cost.cpu_caches import READ_TWICE, CpuCaches, lines_kept
+from tiledialect.schedule.cost.cpu_caches import CpuCaches, lines_kept
 from tiledialect.schedule.cost.device import LINE
-from tiledialect.schedule.cost.facts import AffineAccess, Steps, between_lanes, padded_indices
+from tiledialect.schedule.cost.facts import (
+    READ_TWICE,
+    AffineAccess,
+    Steps,
+    between_lanes,
+    padded_indices,
+)
 from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.loops import LONG_LANES, UNROLLED, LoopLevel, Role
 

@@ -15,6 +15,8 @@ from tiledialect.schedule.loops import LoopIndex, LoopLevel
 
 MOST_TRIED = 4096
 """Number of values of its indices up to which a test is evaluated exhaustively."""
+READ_TWICE = 2
+"""Number of reads of an element, on average, up to which it counts as read once."""
 COMMON = 0.8
 """Share of the points that pass a test from which the test is ignored."""
 COMMON_IN_GROUPS = 0.95

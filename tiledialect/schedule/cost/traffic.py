@@ -9,9 +9,10 @@ device idle if they are few; and rows that are too long to be kept are read once
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from tiledialect.schedule.cost.device import SECTORS, Device
+from tiledialect.schedule.cost.device import SECTORS, Device, Kind
+from tiledialect.schedule.cost.rates import rates
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Machine:
     """Bytes of lines that are still cached when a work-group takes the next row."""
     bandwidth: float = 200.0
     """GB/s."""
-    cache_rate: float = 8.0
+    cache_rate: float = field(default_factory=lambda: rates(Kind.GPU).kernels.cache_rate)
     """Rate of repeated reads from near caches, relative to memory."""
 
     @staticmethod
@@ -71,18 +72,18 @@ class Machine:
         """Parameters of a device; common ones if it is not known."""
         if device is None:
             return Machine()
-        cpu, most, rates = device.is_cpu, device.max_work_group_size, device.rates.kernels
+        cpu, most, own = device.is_cpu, device.max_work_group_size, device.rates.kernels
         registers = 4 * min(device.registers_unit, device.registers * most)
         return Machine(
             device.arithmetic / device.bandwidth,
             int(device.launch * 1e3 * device.bandwidth),
             device.compute_units * (1 if cpu else 2),
             device.native_vector_width if cpu else device.sub_group_size,
-            int(rates.row_share * (device.second_cache if cpu else registers)),
+            int(own.row_share * (device.second_cache if cpu else registers)),
             SECTORS[device.kind] if cpu else 1,
             device.cache_sizes[0] // 2,
             device.bandwidth,
-            rates.cache_rate,
+            own.cache_rate,
         )
 
     def time(self, moved: float) -> float:

@@ -43,7 +43,8 @@ memory asynchronously: 777 x 777 x 777 takes 57 us so, with copies 39."""
 LEAST_STEPS = 8
 """Fewest steps of the sum in a group that has a part of it."""
 SPLIT_GAIN = 0.9
-"""Most time of partial results and their sum, as a share of the time without parts."""
+"""Most time of partial results and their sum, as a share of the time without parts: both times are
+estimates."""
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from math import prod
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
-from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.cost.facts import READ_TWICE, Facts
 from tiledialect.schedule.loops import SHORT_ROW
 from tiledialect.schedule.search.candidates.roles import (
-    READ_TWICE,
     Roles,
     are_known,
     largest,

@@ -23,6 +23,7 @@ from tiledialect.schedule.cost.estimate import estimated_below
 from tiledialect.schedule.cost.facts import Facts, Tensor, between_lanes, padded_indices
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.contraction_roles import cpu_roles, is_window
+from tiledialect.schedule.search.candidates.levels import GROUPS_TRIED
 from tiledialect.schedule.search.candidates.roles import Roles
 from tiledialect.schedule.search.candidates.tiles import (
     Shape,
@@ -55,8 +56,6 @@ STRIPES = (16, 64)
 """Numbers of rows of an operand that are read at a time, if it is used seldom."""
 FEW_TILES = 7
 """Number of tiles along an index up to which even shares are tried, too."""
-GROUPS = (1, 4, 16, 64)
-"""Fewest work-groups for each core."""
 WAITING_SUMS = 1 << 18
 """Bytes of results of a group whose sums are in memory while others are added to, where long sums
 are in parts: a quarter of a core's second cache, which also holds the operands."""
@@ -71,7 +70,7 @@ def best_tiles(facts: Facts, device: Device) -> Iterable[tuple[Roles, Shape]]:
     def seconds(tiled: tuple[Roles, Shape], below: float) -> float:
         r, tile = tiled
         tiles = Tiles(facts, r, tile)
-        counts, groups = tiles.counts, GROUPS[1] * device.compute_units
+        counts, groups = tiles.counts, GROUPS_TRIED[1] * device.compute_units
         shapes = (
             tile._replace(blocks=blocks, staged=staged, parts=parts)
             for columns in sorted({1, counts[r.along]})
@@ -237,7 +236,7 @@ def _is_read_as_copied(facts: Facts, r: Roles, t: Tensor) -> bool:
 def _group_counts(facts: Facts, r: Roles, device: Device) -> Sequence[int]:
     """Numbers of work-groups to try: of many results also so many that one's sums fit near
     caches."""
-    counts = [k * device.compute_units for k in GROUPS]
+    counts = [k * device.compute_units for k in GROUPS_TRIED]
     least = ceil_div(facts.outputs[0].size, WAITING_SUMS)
     return [*counts, least] if len(r.sums) == 1 and least > counts[-1] else counts
 

@@ -18,7 +18,7 @@ from tiledialect.schedule.cost.estimate import estimated
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.contraction_roles import FEW, is_tap
-from tiledialect.schedule.search.candidates.roles import Roles, slide_with, windows_of
+from tiledialect.schedule.search.candidates.roles import MOST_CLASSES, Roles, slide_with, windows_of
 from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, Tiles, body
 
 LEAST_ITEMS, MOST_ITEMS = 64, 256
@@ -32,8 +32,8 @@ LONGEST = 64
 MOST_ALIKE = 2
 """Most tilings that the cost model compares among those that differ only in how items make groups
 of a size."""
-MOST_CLASSES, MOST_SUMS = 16, 48
-"""Most residue classes or similar indices of an item, and accumulators for all of them."""
+MOST_SUMS = 48
+"""Most accumulators of an item for all residue classes or similar indices."""
 MOST_APART = 64
 """Most sums of windows of an item that are not adjacent where they are stored."""
 MOST_TILINGS = 6

@@ -21,6 +21,8 @@ ITEMS = 256
 """Number of work-items of a group on GPUs."""
 GROUPS = 8
 """Number of groups of a core of a CPU, so that all end at about the same time."""
+GROUPS_TRIED = (1, 4, 16, 64)
+"""Fewest work-groups for each core, in candidates that differ in it."""
 LEAST_WORK = 1 << 13
 """Fewest points of a group on CPUs, where starting one costs about a microsecond."""
 MOST_WORK = 1 << 17

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from math import prod
 
 from tiledialect.schedule.cost.device import Device
-from tiledialect.schedule.cost.facts import Facts, Tensor, between_lanes
+from tiledialect.schedule.cost.facts import READ_TWICE, Facts, Tensor, between_lanes
 
-READ_TWICE = 2
-"""Most reads of each element of the largest input, on average, of kernels that read it once."""
 MAX_TAPS = 128
 """Windows of more taps are contractions."""
 MOST_CLASSES = 16
-"""Most residue classes of the output of windows."""
+"""Most residue classes of the output of windows, or similar indices, of an item."""
 INTERLEAVED = 4
 """Most elements between the lanes of vectors whose stores are interleaved."""
 

@@ -17,6 +17,7 @@ from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.levels import (
     GROUPS,
+    GROUPS_TRIED,
     ITEMS,
     Levels,
     even_share,
@@ -37,8 +38,6 @@ ROWS = (1, 2, 4, 8)
 """Numbers of sums along memory that a CPU makes at a time."""
 STEPS = (1, 2, 4)
 """Numbers of vectors of a row that are added in a step."""
-GROUPS_OF_ROWS = (1, 4, 16, 64)
-"""Fewest work-groups for each core."""
 MOST_OPERATIONS = 5000
 """Most operations on vectors in the innermost body: about 32 KiB of instructions, the size of the
 first instruction cache. A body of so many hides its own latency."""
@@ -139,7 +138,7 @@ def sums_along_memory(facts: Facts, r: Roles, device: Device) -> Iterator[Schedu
     # Short rows that end within a vector are summed one by one: each end is tested for.
     is_short = width < device.lanes(source.type, source.bytes)
     has_end = is_short and facts.extents[r.along] % width > 0
-    for tile, steps, groups in product(_row_tiles(facts, r, source), STEPS, GROUPS_OF_ROWS):
+    for tile, steps, groups in product(_row_tiles(facts, r, source), STEPS, GROUPS_TRIED):
         copies = steps * prod(tile.values())
         fits = not has_end and copies * facts.operations <= MOST_OPERATIONS
         if copies == 1 or fits:
