@@ -32,11 +32,13 @@ def test_reals_are_others_of_the_same_range(
     assert low <= values.min() and values.max() <= high and len({*values.tolist()}) > 4
 
 
-def test_integers_are_at_other_places():
-    """Of indices there are no others, and each is there as often."""
-    array = np.arange(12).reshape(3, 4)
+@pytest.mark.parametrize("dtype", ["int64", "float16", "bfloat16", "float32"])
+def test_whole_numbers_are_at_other_places(dtype: str):
+    """Of indices there are no others, also as reals, and each is there as often."""
+    array = np.arange(12).reshape(3, 4).astype(dtype)
     made = like(array, RANDOM)
-    assert sorted(made.reshape(-1)) == [*range(12)] and not np.array_equal(made, array)
+    assert made.dtype == array.dtype and sorted(made.reshape(-1)) == [*range(12)]
+    assert not np.array_equal(made, array)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from explored import Explored
 import tiledialect as td
 from tiledialect import lift
 from tiledialect.api.exploring import _seconds, progress_line
+from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.kept import kept_for
 from tiledialect.exploration.search import Search
 
@@ -94,7 +95,7 @@ def test_wrong_results_are_reported(explored: Explored):
     assert given.wrong == (bad,) and not result.wrong
     assert "1 gave wrong results: `report` says how to see that again" in str(given)
     assert "# wrong: result 0: off by 1" in given.report(bad)
-    beside = replace(bad, beside=("T: <group.x d0 : 4>",))
+    beside = replace(bad, beside=Implementation(("T: <group.x d0 : 4>",)))
     assert f"{{'T': '<group.x d0 : 4>', 'C': {bad.text!r}}}" in given.report(beside)
 
 

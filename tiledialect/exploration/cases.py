@@ -66,11 +66,15 @@ def agreeing(
 
 def like(array: Array, random: np.random.Generator) -> Array:
     """A random array of the same type and range, as programs may need positive numbers, or indices
-    that exist: other reals, integers at other places. The array itself where there is no other."""
-    if kind_of(array.dtype) != "f":
-        flat = array.reshape(-1)
-        is_one = flat.size == 0 or bool((flat == flat[0]).all())
-        return array if is_one else random.permutation(flat).reshape(array.shape)
+    that exist: other reals, whole numbers at other places. The array itself where there is no
+    other."""
+    flat, is_real = array.reshape(-1), kind_of(array.dtype) == "f"
+    is_one = flat.size == 0 or bool((flat == flat[0]).all())
+    # Whole reals may be numbers of rows, which others would never equal.
+    if not is_one and (not is_real or _are_whole(flat)):
+        return random.permutation(flat).reshape(array.shape)
+    if not is_real:
+        return array
     finite = array[np.isfinite(array)].astype(np.float64)
     if not finite.size:
         return array
@@ -81,3 +85,8 @@ def like(array: Array, random: np.random.Generator) -> Array:
     if not isfinite(high - low):
         return array
     return random.uniform(low, high, array.shape).astype(array.dtype)
+
+
+def _are_whole(array: Array) -> bool:
+    values = array.astype(np.float64)
+    return bool((np.isfinite(values) & (values == np.rint(values))).all())

@@ -25,7 +25,7 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
 
     Random inputs of the same types stand for those of the search.
     """
-    passes = [*_passes(trial)]
+    passes = [*(trial.text.splitlines() if trial.part == PASSES else []), *trial.beside.passes]
     module = _made(program, device, found.types, passes) if passes else program.module
     lines = [
         f"# tiledialect {tiledialect.__version__} on {found.device}",
@@ -47,13 +47,6 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
         "    print(disagreement(*pair) or 'agrees')",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _passes(trial: Trial) -> Iterator[str]:
-    """Passes of the program in a trial."""
-    if trial.part == PASSES:
-        yield from trial.text.splitlines()
-    yield from (text for text in trial.beside if ": <" not in text)
 
 
 def _made(program: Program, device: Device, types: str, passes: Sequence[str]) -> ModuleOp:
@@ -84,7 +77,7 @@ def _function(program: Program, device: Device, trial: Trial, is_lowered: bool) 
         yield f"f = f.with_fusion(**{vars(program.fusion)!r})"
     schedules = {
         n: text
-        for texts in (*(text for text in trial.beside if ": <" in text), *program.schedules)
+        for texts in (*trial.beside.schedules, *program.schedules)
         for n, text in read_schedules(texts).items()
     }
     if _is_schedule(trial):

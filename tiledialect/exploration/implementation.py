@@ -22,11 +22,11 @@ class Implementation:
     """Derivation of a Lift program, a line for each step; empty: the program as it is."""
 
     def but(self, part: str) -> Implementation:
-        """The implementation without the schedule of a kernel, or without passes."""
+        """The implementation without the schedule of a kernel, a derivation, or passes."""
         if part == PASSES:
             return replace(self, passes=())
         others = (text for text in self.schedules if not text.startswith(f"{part}: "))
-        return replace(self, schedules=tuple(others))
+        return replace(self, schedules=tuple(others), steps="")
 
     def applied(self, program: Program) -> Program:
         """The program computed so; a TileError if it cannot be."""

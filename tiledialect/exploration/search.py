@@ -193,8 +193,7 @@ class Search:
         self, number: int, asking: Asking, outcome: Outcome, implementation: Implementation
     ) -> Trial:
         study = self.studies[number]
-        others = implementation.but(study.part.name)
-        trial = study.tell(asking, outcome, (*others.passes, *others.schedules))
+        trial = study.tell(asking, outcome, implementation.but(study.part.name))
         self._proposals[number].note(trial)
         self.trials.append(trial)
         return trial

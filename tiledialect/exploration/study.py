@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from tiledialect.errors import TileError
 from tiledialect.exploration.evaluation import Failure, Outcome
+from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.parts import Candidate, Part
 from tiledialect.passes.diagnostics.reporting import warn
+from tiledialect.records import from_json, to_json
 from tiledialect.schedule.search.decisions import (
     Chooser,
     DeadEndError,
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
 
 INSTALL = "exploring needs Optuna: pip install 'tiledialect[explore]'"
 TEXT, ESTIMATE, FAILURE, MESSAGE, SOURCE = "text", "estimate", "failure", "message", "source"
-DECISIONS, BESIDE, OWN = "decisions", "beside", "own"
+DECISIONS, BESIDE, OWN = "decisions", "implementation beside", "own"
 """Attributes of trials in a storage."""
+NOTHING = Implementation()
 OFTEN = 5.0
 """Seconds between looks for trials of other processes."""
 JOURNALS = (".log", ".journal")
@@ -146,8 +149,8 @@ class Trial:
     source: str
     """Origin of the candidate: a seed, a mutation, or the sampler."""
     decisions: Decisions
-    beside: tuple[str, ...] = ()
-    """Passes of the program, and schedules of the other kernels, each as ``name: <…>``."""
+    beside: Implementation = NOTHING
+    """Passes of the program, and schedules of the other kernels."""
     own: float = inf
     """Seconds of the part's kernel, as the estimate; of the call, where they are not known."""
 
@@ -229,7 +232,8 @@ class Study:
         return Trial(
             *(self.part.name, trial.number, given[TEXT], given[ESTIMATE], seconds),
             *(given[FAILURE], given[MESSAGE], given[SOURCE], json.loads(given[DECISIONS])),
-            *(tuple(json.loads(given.get(BESIDE, "[]"))), given.get(OWN, seconds)),
+            from_json(Implementation, given[BESIDE]) if BESIDE in given else NOTHING,
+            given.get(OWN, seconds),
         )
 
     def proposal(self, chooser: Chooser) -> Proposal:
@@ -265,8 +269,8 @@ class Study:
         self.seen.remove(asking.candidate.text)
         self._study.tell(asking.trial, state=self._states.FAIL)
 
-    def tell(self, asking: Asking, outcome: Outcome, beside: tuple[str, ...] = ()) -> Trial:
-        """Keep the outcome of a candidate, beside which others had these schedules."""
+    def tell(self, asking: Asking, outcome: Outcome, beside: Implementation = NOTHING) -> Trial:
+        """Keep the outcome of a candidate beside decisions on the other parts."""
         trial, candidate = asking.trial, asking.candidate
         given = {
             TEXT: candidate.text,
@@ -275,7 +279,7 @@ class Study:
             MESSAGE: outcome.message[:2000],
             SOURCE: asking.source,
             DECISIONS: json.dumps(dict(asking.decisions)),
-            BESIDE: json.dumps(beside),
+            BESIDE: to_json(beside),
         }
         good = outcome.is_good or outcome.failure == Failure.SLOW
         seconds, own = outcome.seconds if good else inf, outcome.seconds_of(self.part.name)
