@@ -24,7 +24,7 @@ SHOWN = 3
 EQUAL_PERCENT = 0.05
 """Percentage below which a slower schedule is shown as equal."""
 UNRANKED = {
-    "tensor cores": "products on tensor cores come before all others, unweighed",
+    "tensor cores": "products on tensor cores come before all others",
     "scan": "scans have one schedule",
     "scatter": "scatters have one schedule",
 }
@@ -76,8 +76,7 @@ def explanation(
         lines = (f"{name}: {UNRANKED[weighed[0].family]}", f"  loops: {_loops(facts)}")
         return "\n".join((*lines, f"     {schedule_text(kernel)}"))
     shown = list(_shown(weighed))
-    ranked = [c for c in shown if c.family not in UNRANKED]
-    columns = [c for c in COLUMNS if any(c.value(x.estimate) for x in ranked)]
+    columns = [c for c in COLUMNS if any(c.value(x.estimate) for x in shown)]
     lines = [
         f"{name}: {_weighed_count(facts, device, weighed)}",
         *_contraction_line(kernel),
@@ -85,13 +84,12 @@ def explanation(
         f"  at least: {_lower_bound(facts, device)}",
         *(f"  fused: {note}" for note in notes_of(kernel)),
     ]
-    if columns:
-        lines.append("  us:" + "".join(c.title.rjust(c.width) for c in columns))
+    lines.append("  us:" + "".join(c.title.rjust(c.width) for c in columns))
     chosen = kernel.schedule
     for number, candidate in enumerate(shown, 1):
-        bound = f", bound by {candidate.estimate.bound}" if candidate in ranked else ""
-        numbers = (c.of(candidate.estimate) for c in columns if candidate in ranked)
-        lines.append(f"  {number}: {''.join(numbers)}  {candidate.family}{bound}".rstrip())
+        numbers = "".join(c.of(candidate.estimate) for c in columns)
+        bound = f"bound by {candidate.estimate.bound}"
+        lines.append(f"  {number}: {numbers}  {candidate.family}, {bound}")
         kernel.schedule = ScheduleAttr(candidate.schedule)
         lines.append(f"     {schedule_text(kernel)}")
     kernel.schedule = chosen

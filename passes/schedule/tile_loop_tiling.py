@@ -90,7 +90,7 @@ def fixed_candidate(kernel: KernelOp, facts: Facts, device: Device) -> Candidate
         shape = shape_of(tensor_type(kernel.scatter.result)) or ()
         family, schedule = "scatter", scatter_schedule(shape, kernel.scatter.row_axis, device)
     else:
-        # Nothing else is nearly as fast, and the model does not cover tensor cores.
+        # Nothing else is nearly as fast.
         family = "tensor cores"
         module = kernel.get_toplevel_object()
         precision = precision_of(module) if isinstance(module, ModuleOp) else PRECISIONS[0]

@@ -2,9 +2,9 @@
 // RUN: tile-opt %s -p 'tile-bounds,tile-fuse,tile-loop-tiling{explain=true}' --split-input-file 2>&1 | filecheck %s --check-prefix=WHY
 
 // Products of f16 run on tensor cores.
-// The model has no numbers for them.
-// WHY:      1: tensor cores
-// WHY:      chosen: 1, products on tensor cores come before all others, unweighed
+// They are estimated by the tiles that their groups wait for.
+// WHY:      1: {{.*}} tensor cores, bound by {{launch|waiting}}
+// WHY:      chosen: 1, products on tensor cores come before all others
 // CHECK-LABEL: @half
 // CHECK: instruction mma_m16n16k16_f16 <i, j, k> stage <%A_1 local at 32*k async copies 3 rotate 8 vector 8, %B_1 local at 32*k async copies 3 rotate 8 vector 8>
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64>>} {

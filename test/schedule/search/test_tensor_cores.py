@@ -8,9 +8,11 @@ import pytest
 
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.estimate import estimate
 from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.cost.tiles import TilesWork
 from tiledialect.schedule.loops import LoopIndex
-from tiledialect.schedule.search.tensor_cores import parts_on_tensor_cores
+from tiledialect.schedule.search.tensor_cores import parts_on_tensor_cores, tensor_core_schedule
 
 GPU = described(
     Kind.GPU, {"platform": "NVIDIA CUDA", "compute_capability": 90, "compute_units": 132}
@@ -47,3 +49,22 @@ def test_a_slower_device_has_the_same_parts(size: tuple[int, int, int], times: f
     if own is not None and others is not None:
         assert (own.index, own.count) == (others.index, others.count)
         assert others.seconds == pytest.approx(times * own.seconds)
+
+
+@pytest.mark.parametrize(
+    ("size", "work"),
+    [
+        ((4096, 4096, 4096), TilesWork(32 * 32, 128 * 128, 128)),
+        ((500, 250, 1000), TilesWork(8 * 4, 64 * 64, 32)),
+    ],
+)
+def test_a_schedule_is_estimated_by_its_tiles(size: tuple[int, int, int], work: TilesWork):
+    facts = product(*size)
+    schedule = tensor_core_schedule(facts, GPU, "f32")
+    assert schedule is not None
+    found, own = estimate(facts, GPU, schedule), estimate(work, GPU)
+    assert (found.seconds, found.waiting, found.groups) == (own.seconds, own.waiting, own.groups)
+    assert found.registers > 0 < found.local_memory
+    # The rates are those of groups that wait for asynchronous copies.
+    plain = replace(schedule, stages=tuple(replace(s, asynchronous=False) for s in schedule.stages))
+    assert estimate(facts, GPU, plain).seconds > found.seconds

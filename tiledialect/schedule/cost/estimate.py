@@ -24,8 +24,9 @@ from tiledialect.schedule.cost.cpu_estimate import CpuModel, core_estimate, leas
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.cost.items import items_estimate
-from tiledialect.schedule.cost.parts import Estimate, Work
-from tiledialect.schedule.loops import Schedule
+from tiledialect.schedule.cost.parts import PARTS, Estimate, Work
+from tiledialect.schedule.cost.tiles import TilesWork
+from tiledialect.schedule.loops import Role, Schedule
 
 
 def estimate(work: Facts | Work, device: Device, schedule: Schedule | None = None) -> Estimate:
@@ -45,7 +46,21 @@ def modelled(facts: Facts, schedule: Schedule, device: Device) -> Model:
 def estimated(m: Model) -> Estimate:
     """Estimate of counted work."""
     found = core_estimate(m) if isinstance(m, CpuModel) else items_estimate(m)
+    if (tiles := _tiles(m)) is not None:
+        own = tiles.on(m.device)
+        found = replace(found, **{name: getattr(own, name) for name in ("seconds", *PARTS)})
     return _launched(found, m.device)
+
+
+def _tiles(m: Model) -> TilesWork | None:
+    """Tiles of a schedule on tensor cores, whose groups wait for asynchronous copies."""
+    is_asynchronous = any(stage.asynchronous for stage in m.schedule.stages)
+    if m.is_cpu or m.schedule.instruction is None or not is_asynchronous:
+        return None
+    outputs = m.facts.output_indices
+    own = [x.extent for x in m.levels if x.role is not Role.GROUP and x.index in outputs]
+    steps = [x.extent for x in m.levels if x.role is Role.SERIAL and x.index not in outputs]
+    return TilesWork(m.groups, prod(own), prod(steps))
 
 
 def estimated_below(m: Model, below: float) -> Estimate | None:

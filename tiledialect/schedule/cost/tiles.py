@@ -26,8 +26,8 @@ class TilesWork(Work):
 
     def on(self, device: Device) -> Estimate:
         """Waits of the unit with most groups, and the bytes of partial results."""
-        rates, share = device.rates.of_gpu.tensor_cores, LARGEST // self.results
-        each = {1: 1.0, 2: rates.half_tile, 4: rates.quarter_tile}[share]
+        rates, share = device.rates.of_gpu.tensor_cores, LARGEST / self.results
+        each = 1.0 if share <= 1 else rates.half_tile if share <= 2 else rates.quarter_tile
         rounds = ceil_div(self.groups, device.compute_units)
         waiting = rates.step * device.latency * 1e-6 * self.steps * (rounds / share * each)
         memory = self.written / (device.bandwidth * 1e9)
