@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import product, takewhile
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu
@@ -87,10 +87,11 @@ def handed_over(first: Launched, second: Launched) -> list[SSAValue] | None:
     None if they have other memory in common than that, and memory that both only read.
     """
     made, taken = first.arguments, second.arguments
-    roots = [{root(v): v for v in own} for own in (made, taken)]
     found: list[SSAValue] = []
-    for memory in roots[0].keys() & roots[1].keys():
-        value, other = roots[0][memory], roots[1][memory]
+    # Two arguments may be views of the same memory.
+    for value, other in product(made, taken):
+        if root(value) is not root(other):
+            continue
         if _does(made[value], LoadOp) and _does(taken[other], LoadOp):
             continue
         if value is not other or not _does(made[value], StoreOp) or not _does(taken[value], LoadOp):

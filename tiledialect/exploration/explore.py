@@ -135,7 +135,10 @@ class _Run:
         part, began = ProgramPart(*given), monotonic()
         if not part.decisions:
             return Implementation(), limits
-        self.least = sum(part.least for part in kernel_parts(self.subject))
+        kernels = kernel_parts(self.subject)
+        self.least = sum(kernel.least for kernel in kernels)
+        # A storage of a search without this part is refused before anything is measured.
+        self._new_studies(self.subject, kernels)
         self._search(self.subject, [part], _with_passes, own)
         if not self.is_over:
             self.confirm()
@@ -170,14 +173,22 @@ class _Run:
         finally:
             self.is_over |= bool(self.search.lost)
 
-    def _search(
-        self, subject: Subject, parts: Sequence[Part], assemble: Assemble, limits: Limits
-    ) -> None:
+    def _new_studies(self, subject: Subject, parts: Sequence[Part]) -> list[Study]:
+        """Studies of parts.
+
+        Raises a TileError if the storage has trials of these, and the search resumes none.
+        """
         own = self.options.settings.search
         studies = [Study(subject.key, p, self.storage, own.seed, own.sampler) for p in parts]
         if not self.options.resume and (count := sum(study.kept_count for study in studies)):
             name = self.subject.program.result_name
             raise TileError(ALREADY.format(self.options.storage, count, name))
+        return studies
+
+    def _search(
+        self, subject: Subject, parts: Sequence[Part], assemble: Assemble, limits: Limits
+    ) -> None:
+        own, studies = self.options.settings.search, self._new_studies(subject, parts)
         base = (self.search.default, self.search.default_seconds) if self.studies else None
         self.studies += studies
         self.search = search = Search(studies, assemble, self.workers, Random(own.seed), base)

@@ -53,6 +53,19 @@ def test_rows_stay_in_their_groups(name: str, device: td.Device):
             np.testing.assert_array_equal(found, wanted, err_msg=schedule)
 
 
+@pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
+def test_results_that_are_read_through_several_views_are_not_handed_over(device: td.Device):
+    text = """function (I[N, M, L]) -> (O) {
+      M0[j: M] = >(I[i, j, k]); K = reshape(M0, 1, M, 1);
+      D = I - K; S[j: M] = +(D[i, j, k]); O = S + M0;
+    }"""
+    schedule = "<group.x 2*j : 2, serial j : 2, serial i : 3, serial 4*k : 2, vector k : 4>"
+    function = td.compile(text, device=device).with_schedules({"M0": schedule, "O": schedule})
+    x = RANDOM.integers(-9, 9, (3, 4, 5)).astype(np.float32)
+    # Small integers: exact.
+    np.testing.assert_array_equal(function(x), function.reference(x))
+
+
 def results(given: object) -> tuple[np.ndarray, ...]:
     """All results of a function."""
     return given if isinstance(given, tuple) else (np.asarray(given),)
