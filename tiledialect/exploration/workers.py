@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import logging
+import warnings
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -114,7 +115,11 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
         count = _able(client, resource(subject.device.id))
         data = subject.to_bytes()
         name = hashlib.sha256(data).hexdigest()
-        sent = client.scatter(data, broadcast=True)
+        with warnings.catch_warnings():
+            # The result of a task is made again where the worker that holds it is lost; data that
+            # are scattered are not. Dask warns of the size of a task.
+            warnings.simplefilter("ignore", UserWarning)
+            sent = client.submit(bytes, data, pure=False)
         executor = client.get_executor(pure=False, retries=0, resources=needed)
 
         def submit(implementation: Implementation, best: float) -> Future[Outcome]:

@@ -86,7 +86,7 @@ PROGRAMS = {
 }
 ONE_KERNEL = ("difference", "cross", "broadcast", "band")
 PARTS = ("roll", "reflected")
-SHAPES = ((1, 2), (5, 3), (7, 37), (2, 64))
+SHAPES = ((1, 2), (2, 7), (5, 3), (3, 11), (7, 37), (2, 64))
 
 
 def fused(source: str, inputs: list[Array], gradients: tuple[Gradient, ...] = ()) -> ModuleOp:
