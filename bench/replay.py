@@ -128,7 +128,7 @@ def searched(part: Replayed, trials: int, seed: int, sampler: str = "tpe") -> li
     """Seconds of the candidates that a search tries, one after the other."""
     study = Study("replay", part, None, seed, sampler)
     search = Search(
-        *([study], lambda chosen: Implementation(tuple(f"{k}: {v}" for k, v in chosen.items()))),
+        *([study], Implementation.of_kernels),
         *(Workers(part.evaluated, 1), Random(seed)),
     )
     return [trial.seconds for trial in search.run(Limits(trials))]

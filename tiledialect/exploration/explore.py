@@ -157,7 +157,9 @@ class _Run:
         parts = kernel_parts(subject)
         self.least = sum(part.least for part in parts)
         if parts and not self.is_over:
-            self._search(subject, parts, partial(_with_schedules, passes.passes), limits)
+            self._search(
+                subject, parts, partial(Implementation.of_kernels, passes=passes.passes), limits
+            )
         elif not self.studies:
             raise TileError(NOTHING.format(subject.program.result_name))
         return [part.name for part in parts]
@@ -210,10 +212,6 @@ def _with_passes(chosen: Mapping[str, str]) -> Implementation:
 
 def _with_steps(chosen: Mapping[str, str]) -> Implementation:
     return Implementation(steps=next(iter(chosen.values()), ""))
-
-
-def _with_schedules(passes: tuple[str, ...], chosen: Mapping[str, str]) -> Implementation:
-    return Implementation(tuple(f"{k}: {v}" for k, v in chosen.items()), passes)
 
 
 def _estimate(implementation: Implementation, trials: tuple[Trial, ...]) -> float:

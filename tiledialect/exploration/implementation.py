@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tiledialect.lowering.runtime.program.program import Program
@@ -20,6 +21,11 @@ class Implementation:
     """Passes in place of the cost model's choices: splits of sums, fusion, Winograd's method."""
     steps: str = ""
     """Derivation of a Lift program, a line for each step; empty: the program as it is."""
+
+    @staticmethod
+    def of_kernels(chosen: Mapping[str, str], passes: tuple[str, ...] = ()) -> Implementation:
+        """The implementation by schedules of kernels, by their names, after passes."""
+        return Implementation(tuple(f"{name}: {text}" for name, text in chosen.items()), passes)
 
     def but(self, part: str) -> Implementation:
         """The implementation without the schedule of a kernel, a derivation, or passes."""

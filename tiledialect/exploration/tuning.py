@@ -49,8 +49,8 @@ class _Tuning:
     """Least seconds of a call so far."""
 
     def found(self, count: int) -> kept.Found | None:
-        default = _implementation({kernel: own[0] for kernel, own in self.texts.items()})
-        chosen = _implementation(self._fastest())
+        default = Implementation.of_kernels({kernel: own[0] for kernel, own in self.texts.items()})
+        chosen = Implementation.of_kernels(self._fastest())
         earlier = kept.implementations(self.subject)
         least = contest(self.evaluator.evaluate, [default, chosen, *earlier])
         if default not in least:
@@ -77,7 +77,7 @@ class _Tuning:
 
     def _times(self, chosen: Chosen) -> Iterator[tuple[str, float]]:
         """Seconds of kernels by a schedule; of one that fails there are none."""
-        implementation = _implementation(chosen)
+        implementation = Implementation.of_kernels(chosen)
         outcome = self.evaluator.evaluate(implementation, self.best)
         self.best = min(self.best, outcome.seconds)
         if outcome.seconds < inf:
@@ -91,7 +91,3 @@ class _Tuning:
             yield from self._times({name: chosen[name] for name in half})
         if not middle and outcome.failure == Failure.WRONG:
             warn([WRONG.format(names[0], chosen[names[0]], outcome.message)])
-
-
-def _implementation(chosen: Chosen) -> Implementation:
-    return Implementation(tuple(f"{kernel}: {text}" for kernel, text in chosen.items()))
