@@ -137,8 +137,9 @@ class _Run:
             return Implementation(), limits
         kernels = kernel_parts(self.subject)
         self.least = sum(kernel.least for kernel in kernels)
-        # A storage of a search without this part is refused before anything is measured.
-        self._new_studies(self.subject, kernels)
+        if not self.options.resume:
+            # A storage of a search without this part is refused before anything is measured.
+            self._new_studies(self.subject, kernels)
         self._search(self.subject, [part], _with_passes, own)
         if not self.is_over:
             self.confirm()
