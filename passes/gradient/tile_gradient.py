@@ -36,12 +36,12 @@ from tiledialect.errors import TileError
 from tiledialect.ir.names import give_name, given_name, place_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import argument_names, find_function, miscounted, result_names
+from tiledialect.ir.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.gradient.rules.approximate_division import approximate_divisions
 from tiledialect.passes.gradient.rules.contractions import contraction_gradient
 from tiledialect.passes.gradient.rules.elementwise import DERIVATIVES, can_flow
 from tiledialect.passes.gradient.rules.shift_invariance import shift_invariant_extrema
 from tiledialect.passes.lift.lift_to_tile import without_patterns
-from tiledialect.passes.normalize.rewrites.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.specialize.tile_specialize import check_cotangent_types, specialize
 from tiledialect.passes.specialize.types.float_widths import RealWidths
 

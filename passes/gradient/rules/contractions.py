@@ -18,7 +18,7 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.passes.normalize.rewrites.tensor_builder import (
+from tiledialect.ir.tensor_builder import (
     Access,
     ContractionBuilder,
     TensorBuilder,

@@ -25,8 +25,8 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.passes.gradient.rules.approximate_division import LARGE, is_broadcast
-from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 
 Cotangents = tuple[SSAValue | None, ...]
 Rule = Callable[[TensorBuilder, Operation, SSAValue], Cotangents]

@@ -17,6 +17,7 @@ from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import take_name
+from tiledialect.ir.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.lift.to_tile.elements import (
     AffineIndex,
     Array,
@@ -32,7 +33,6 @@ from tiledialect.passes.lift.to_tile.layouts import (
 )
 from tiledialect.passes.lift.to_tile.numbers import constant, maker
 from tiledialect.passes.lift.to_tile.tensors import Tensors
-from tiledialect.passes.normalize.rewrites.tensor_builder import Origins, TensorBuilder
 
 COMBINES: dict[type[Operation], Aggregation] = {
     arith.AddfOp: Aggregation.add,

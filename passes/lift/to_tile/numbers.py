@@ -16,7 +16,7 @@ from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
 from tiledialect.interpreters.scalars import INTEGER_PREDICATES
-from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
+from tiledialect.ir.tensor_builder import TensorBuilder
 
 Make = Callable[[TensorBuilder, Any, Sequence[SSAValue]], SSAValue]
 """Function that makes tensor ops of an op on numbers, for tensors in place of its operands."""

@@ -17,6 +17,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.passes.lift.to_tile.elements import (
     COMBINE,
     ZERO,
@@ -28,7 +29,6 @@ from tiledialect.passes.lift.to_tile.elements import (
     Product,
     Running,
 )
-from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 
 INDICES = "ijklmnpqrs"
 MAX_FACTORS = 3

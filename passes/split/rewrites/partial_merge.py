@@ -27,7 +27,7 @@ from tiledialect.dialects.tile.elementwise import (
     MulOp,
 )
 from tiledialect.dialects.tile.elementwise_special import SelectOp
-from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
+from tiledialect.ir.tensor_builder import TensorBuilder
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place, place_of
+from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
-from tiledialect.passes.normalize.rewrites.tensor_builder import TensorBuilder
 from tiledialect.passes.split.rewrites.partial_merge import (
     Correction,
     PartialAggregates,

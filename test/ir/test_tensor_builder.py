@@ -9,7 +9,7 @@ from tiledialect.dialects.tile.elementwise import ElementwiseOp
 from tiledialect.dialects.tile.special import SumToOp
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.passes.normalize.rewrites.tensor_builder import Origins, TensorBuilder
+from tiledialect.ir.tensor_builder import Origins, TensorBuilder
 
 HEADER = """func.func @f(%X: tensor<?x?xf32> {tile.name = "X", tile.dims = ["N", "M"]},
     %Y: tensor<?xf32> {tile.name = "Y", tile.dims = ["M"]}, %Z: tensor<4x1xf32>)
