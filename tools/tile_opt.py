@@ -31,6 +31,7 @@ from tiledialect.ir.signature import argument_names, find_function, parse_type
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.ir.target_spec import describe as describe_target
 from tiledialect.ir.verification import check_structure, verify
+from tiledialect.passes.convert.sources import convert_sources
 from tiledialect.tools.command import Located, constants, describe, each_named, named, run_command
 from tiledialect.tools.output_files import replacing
 from tiledialect.universe import full_universe
@@ -206,6 +207,8 @@ class TileOptMain(xDSLOptMain):
                 check_structure(prog)
             if self.args.device is not None:
                 describe_device(prog, self.args.device)
+            if self.args.shapes is not None or _takes_tile(self.args.passes):
+                convert_sources(prog)
             if self.args.shapes is not None:
                 bind_shapes(prog, ",".join(self.args.shapes), self.args.function)
             super().apply_passes(prog)
@@ -251,6 +254,12 @@ class TileOptMain(xDSLOptMain):
         if self.args.list_passes:
             for name, factory in sorted(self.available_passes.items()):
                 yield f"{name:32} {_first_line(factory)}".rstrip()
+
+
+def _takes_tile(passes: str) -> bool:
+    """Whether the first of the passes takes programs of the tile dialect."""
+    names = [spec.name for spec in parse_pipeline(passes)]
+    return bool(names) and names[0].startswith("tile-")
 
 
 class _Buffer(StringIO):

@@ -60,7 +60,7 @@ def load(
         _refuse(constants, "a module")
         module = verified(source.clone())
         name_values(module)
-        return Source(module)
+        return Source(_converted(module))
     if isinstance(source, str) and not _is_path(source):
         # Editors on Windows begin files with a mark that tells their encoding.
         text = source.removeprefix("\ufeff")
@@ -94,4 +94,15 @@ def _load_file(path: Path, name: str | None, constants: Mapping[str, Any] | None
     if path.suffix == ".tile":
         return Source(to_ir.load(text, str(path), name or path.stem, constants), text)
     _refuse(constants, f"{path}")
-    return Source(verified(parse_mlir(text, str(path)), text), text)
+    module = verified(parse_mlir(text, str(path)), text)
+    with sourced(text):
+        return Source(_converted(module), text)
+
+
+def _converted(module: ModuleOp) -> ModuleOp:
+    """A module, its tensor programs converted to the tile dialect."""
+    # Most programs are of the tile dialect.
+    from tiledialect.passes.convert.sources import convert_sources
+
+    convert_sources(module)
+    return module
