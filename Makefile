@@ -26,6 +26,9 @@ help:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 1; }
 	@test -x $(BIN)/python || { echo "setting up .venv"; $(PYTHON) -m venv .venv; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@# xdsl-jax asks for xDSL 0.73: the tests run it, which works, with the newest.
+	$(if $(filter dev,$*),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		'xdsl-jax==0.6.*')
 	@touch $@
 
 demo: EXTRAS := demo

@@ -5,6 +5,7 @@
 
 import os
 import sys
+from importlib.util import find_spec
 
 import lit.formats
 
@@ -26,6 +27,9 @@ config.environment["TILE_CACHE_DIR"] = os.path.join(config.test_exec_root, "cach
 # Python finds these itself; what the user has set must not change what the tests see.
 config.environment["PYTHONUTF8"] = "1"
 config.environment["TILE_MEASURE"] = "0"
+
+if find_spec("xdsl_jax") is not None:
+    config.available_features.add("stablehlo")
 
 commands = tool_server.start(config.environment)
 config.environment["PATH"] = os.pathsep.join([str(commands), config.environment["PATH"]])

@@ -11,6 +11,7 @@ from xdsl.universe import Universe
 from tiledialect import caches
 
 PASSES: Mapping[str, str] = {
+    "passes.convert": "convert-stablehlo-to-tile",
     "passes.specialize": "tile-specialize tile-widen tile-narrow-operands",
     "passes.gradient": "tile-gradient",
     "passes.normalize": "tile-decompose tile-broadcast tile-bounds tile-reduce tile-defract",
@@ -80,13 +81,19 @@ TILE_UNIVERSE = Universe(
 )
 
 
+EXTENDED = {name: _load("dialects.stablehlo", name.capitalize()) for name in ("stablehlo", "chlo")}
+"""Dialects of xdsl-jax with the ops that it lacks, where that is installed."""
+
+
 @caches.PACKAGE
 def full_universe() -> Universe:
     """Universe of all that xDSL finds, with tiledialect's own where the package is not
     installed."""
     own, found = TILE_UNIVERSE, Universe.get_multiverse()
     return Universe(
-        all_dialects=own.all_dialects | found.all_dialects,
+        all_dialects=own.all_dialects
+        | found.all_dialects
+        | (EXTENDED if "stablehlo" in found.all_dialects else {}),
         all_passes=own.all_passes | found.all_passes,
         all_targets=own.all_targets | found.all_targets,
     )

@@ -1,4 +1,4 @@
-"""Convert tensor programs between other dialects and the tile dialect.
+"""Conversion: tensor programs of other dialects in, functions of tile ops out.
 
 Read `sources` first, the table of dialects that programs may come in.
 """

@@ -11,7 +11,10 @@ from xdsl.passes import PassPipeline
 from tiledialect.ir.verification import verify
 from tiledialect.universe import full_universe
 
-SOURCES: Mapping[str, str] = {}
+SOURCES: Mapping[str, str] = {
+    "stablehlo": "convert-stablehlo-to-tile",
+    "chlo": "convert-stablehlo-to-tile",
+}
 """Pass for each dialect, in the order in which the passes run."""
 
 

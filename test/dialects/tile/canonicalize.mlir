@@ -420,3 +420,34 @@ func.func @dead(%a: tensor<4xf32>) -> (tensor<4xf32>) {
   %r = tile.exp %a : (tensor<4xf32>) -> tensor<4xf32>
   func.return %a : tensor<4xf32>
 }
+
+// A maximum with the least value there is.
+// CHECK-LABEL: func.func @least(
+// CHECK-NEXT:    func.return %a : tensor<4xf32>
+func.func @least(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+  %c = tile.constant -inf : tensor<f32>
+  %r = tile.max %c, %a : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// Axes of size 1 are computed, also before ops on each element.
+// CHECK-LABEL: func.func @unit_axes(
+// CHECK-NEXT:    %s = tile.contraction add(%a[i, j]) -> [i, 0] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+// CHECK-NEXT:    %r = tile.exp %s : (tensor<4x1xf32>) -> tensor<4x1xf32>
+// CHECK-NEXT:    func.return %r : tensor<4x1xf32>
+func.func @unit_axes(%a: tensor<4x8xf32>) -> (tensor<4x1xf32>) {
+  %s = tile.contraction add(%a[i, j]) -> [i] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %e = tile.exp %s : (tensor<4xf32>) -> tensor<4xf32>
+  %r = tile.reshape %e to [] : tensor<4xf32> -> tensor<4x1xf32>
+  func.return %r : tensor<4x1xf32>
+}
+
+// A result with other users keeps its axes.
+// CHECK-LABEL: func.func @shared_axes(
+// CHECK-NEXT:    %s = tile.contraction add(%a[i, j]) -> [i] : (tensor<4x8xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    %r = tile.reshape %s to []
+func.func @shared_axes(%a: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<4xf32>) {
+  %s = tile.contraction add(%a[i, j]) -> [i] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %r = tile.reshape %s to [] : tensor<4xf32> -> tensor<4x1xf32>
+  func.return %r, %s : tensor<4x1xf32>, tensor<4xf32>
+}

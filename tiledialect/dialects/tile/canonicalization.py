@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import copysign
+from math import copysign, inf
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import is_float
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.unit_axes import ComputeUnitAxes
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.names import from_hint, keep_name, keep_place, take_name
@@ -27,7 +28,7 @@ from tiledialect.ir.names import from_hint, keep_name, keep_place, take_name
 class NeutralOperand:
     """A constant that changes nothing as an operand of an op."""
 
-    value: int
+    value: int | float
     side: int
     for_reals: bool = True
     """Whether it changes nothing for reals too: x + 0 is not x where x is -0."""
@@ -43,6 +44,8 @@ NEUTRAL: dict[type[Operation], tuple[NeutralOperand, ...]] = {
     ew.MulOp: (NeutralOperand(1, 0), NeutralOperand(1, 1)),
     ew.DivOp: (NeutralOperand(1, 1),),
     ew.PowOp: (NeutralOperand(1, 1),),
+    ew.MaxOp: (NeutralOperand(-inf, 0), NeutralOperand(-inf, 1)),
+    ew.MinOp: (NeutralOperand(inf, 0), NeutralOperand(inf, 1)),
     ew.BitOrOp: (NeutralOperand(0, 0), NeutralOperand(0, 1)),
     ew.BitXorOp: (NeutralOperand(0, 0), NeutralOperand(0, 1)),
     ew.BitLeftOp: (NeutralOperand(0, 1),),
@@ -210,7 +213,7 @@ class CanonicalizeReshape(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
         """The patterns."""
-        return (DropReshape(),)
+        return DropReshape(), ComputeUnitAxes()
 
 
 class CanonicalizeContraction(HasCanonicalizationPatternsTrait):

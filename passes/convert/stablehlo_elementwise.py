@@ -1,0 +1,199 @@
+"""Elementwise ops of StableHLO and CHLO, and functions whose bodies are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import bf16, f16, f32, f64
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl_jax.dialects import stablehlo as hlo
+from xdsl_jax.dialects.stablehlo.attributes import ComparisonDirection, ComparisonType
+
+from tiledialect.dialects.stablehlo import chlo
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import elementwise as fn
+from tiledialect.operators import layout
+from tiledialect.operators.layout import cast, constant, element_type, shape
+from tiledialect.passes.convert.stablehlo_base import Conversion, converted, refusal
+
+Values = Sequence[SSAValue]
+
+PLAIN: Mapping[type[Operation], type[ew.ElementwiseOp]] = {
+    hlo.AbsOp: ew.AbsOp,
+    hlo.NegateOp: ew.NegOp,
+    hlo.CeilOp: ew.CeilOp,
+    hlo.FloorOp: ew.FloorOp,
+    hlo.RoundNearestAfzOp: ew.RoundOp,
+    hlo.CosineOp: ew.CosOp,
+    hlo.SineOp: ew.SinOp,
+    hlo.TanOp: ew.TanOp,
+    hlo.TanhOp: ew.TanhOp,
+    hlo.ExponentialOp: ew.ExpOp,
+    hlo.ExponentialMinusOneOp: ew.ExpM1Op,
+    hlo.LogOp: ew.LogOp,
+    hlo.LogPlusOneOp: ew.Log1pOp,
+    hlo.LogisticOp: ew.SigmoidOp,
+    hlo.SqrtOp: ew.SqrtOp,
+    hlo.NotOp: ew.BitNotOp,
+    hlo.AddOp: ew.AddOp,
+    hlo.SubtractOp: ew.SubOp,
+    hlo.MultiplyOp: ew.MulOp,
+    hlo.DivideOp: ew.DivOp,
+    hlo.MaximumOp: ew.MaxOp,
+    hlo.MinimumOp: ew.MinOp,
+    hlo.PowerOp: ew.PowOp,
+    hlo.AndOp: ew.BitAndOp,
+    hlo.OrOp: ew.BitOrOp,
+    hlo.XorOp: ew.BitXorOp,
+    hlo.ShiftLeftOp: ew.BitLeftOp,
+    hlo.ShiftRightArithmeticOp: ew.BitRightOp,
+    hlo.SelectOp: ew.SelectOp,
+    chlo.ErfOp: ew.ErfOp,
+    chlo.SinhOp: ew.SinhOp,
+    chlo.CoshOp: ew.CoshOp,
+    chlo.AsinOp: ew.AsinOp,
+    chlo.AcosOp: ew.AcosOp,
+    chlo.AtanOp: ew.AtanOp,
+}
+"""Ops that are one tile op."""
+
+COMPOSED: Mapping[type[Operation], Callable[..., SSAValue]] = {
+    hlo.SignOp: fn.sign,
+    hlo.RsqrtOp: fn.rsqrt,
+    hlo.CbrtOp: fn.cbrt,
+    hlo.IsFiniteOp: fn.is_finite,
+    hlo.RoundNearestEvenOp: fn.round_to_even,
+    hlo.RemainderOp: fn.remainder,
+    hlo.Atan2Op: fn.atan2,
+    hlo.ShiftRightLogicalOp: fn.shift_right_logical,
+    hlo.PopcntOp: fn.count_ones,
+    hlo.CountLeadingZerosOp: fn.count_leading_zeros,
+    hlo.ClampOp: fn.clamp,
+    chlo.ErfcOp: fn.erfc,
+    chlo.ErfInvOp: fn.erf_inv,
+    chlo.SquareOp: fn.square,
+    chlo.AsinhOp: fn.asinh,
+    chlo.AcoshOp: fn.acosh,
+    chlo.AtanhOp: fn.atanh,
+    chlo.IsInfOp: fn.is_infinite,
+}
+"""Ops that are operators of the library."""
+
+COMPARISONS = {
+    ComparisonDirection.EQ: ew.CmpEqOp,
+    ComparisonDirection.NE: ew.CmpNeOp,
+    ComparisonDirection.LT: ew.CmpLtOp,
+    ComparisonDirection.GT: ew.CmpGtOp,
+    ComparisonDirection.LE: ew.CmpLeOp,
+    ComparisonDirection.GE: ew.CmpGeOp,
+}
+
+PRECISIONS = {(5, 10): f16, (8, 7): bf16, (8, 23): f32, (11, 52): f64}
+"""Element types by the bits of their exponents and mantissas."""
+
+
+def _plain(op: type[ew.ElementwiseOp]) -> Conversion:
+    return lambda b, _, operands: [b.op(op, *operands)]
+
+
+def _composed(function: Callable[..., SSAValue]) -> Conversion:
+    return lambda b, _, operands: [function(b, *operands)]
+
+
+def on_scalars(conversion: Conversion) -> Conversion:
+    """Conversion of an elementwise op that takes scalars as they are, not broadcast."""
+
+    def convert(b: TensorBuilder, op: Operation, operands: Values) -> Values:
+        scalars = [layout.repeated_scalar(v) for v in operands]
+        if None not in scalars:
+            results = converted(conversion, b, op, [v for v in scalars if v is not None])
+            return [layout.broadcast(b, v, shape(op.results[0]), ()) for v in results]
+        return conversion(b, op, [s or v for s, v in zip(scalars, operands, strict=True)])
+
+    return convert
+
+
+def _compare(b: TensorBuilder, op: hlo.CompareOp, operands: Values) -> Values:
+    kind = op.comparison_type
+    is_float = et.is_float(element_type(op.lhs))
+    if is_float and kind is not None and kind.data == ComparisonType.TOTALORDER:
+        raise refusal(op, "reals are compared in their total order")
+    return [b.op(COMPARISONS[op.comparison_direction.data], *operands)]
+
+
+def _convert(b: TensorBuilder, op: hlo.ConvertOp, operands: Values) -> Values:
+    return [cast(b, operands[0], element_type(op.result))]
+
+
+def _reduce_precision(b: TensorBuilder, op: hlo.ReducePrecisionOp, operands: Values) -> Values:
+    bits = op.exponent_bits.value.data, op.mantissa_bits.value.data
+    if (t := PRECISIONS.get(bits)) is None:
+        raise refusal(op, f"there is no type of {bits[0]} and {bits[1]} bits")
+    own = element_type(op.operand)
+    if et.FLOATS.index(own) < et.FLOATS.index(t):
+        return [operands[0]]
+    return [cast(b, cast(b, operands[0], t), own)]
+
+
+def _map(b: TensorBuilder, op: hlo.MapOp, operands: Values) -> Values:
+    return apply(b, op.computation[0], operands)
+
+
+def _number(b: TensorBuilder, op: hlo.ConstantOp, _: Values) -> Values:
+    values = op.value.get_values()
+    t = element_type(op.output)
+    return [constant(b, to_number(values[0], et.is_float(t)), t)]
+
+
+def _same(b: TensorBuilder, op: Operation, operands: Values) -> Values:
+    return [operands[0]]
+
+
+def to_number(value: Any, is_float: bool) -> int | float:
+    """A number of a dense attribute."""
+    return float(value) if is_float else int(value)
+
+
+_FUNCTIONS: dict[type[Operation], Conversion] = (
+    {op: _plain(made) for op, made in PLAIN.items()}
+    | {op: _composed(function) for op, function in COMPOSED.items()}
+    | {
+        hlo.CompareOp: _compare,
+        hlo.ConvertOp: _convert,
+        hlo.ReducePrecisionOp: _reduce_precision,
+        hlo.MapOp: _map,
+    }
+)
+
+ELEMENTWISE = {op: on_scalars(conversion) for op, conversion in _FUNCTIONS.items()}
+
+SCALAR: dict[type[Operation], Conversion] = _FUNCTIONS | {
+    hlo.ConstantOp: _number,
+    hlo.BroadcastInDimOp: _same,
+    hlo.ReshapeOp: _same,
+}
+"""Conversions of the ops on scalars in the bodies of functions."""
+
+
+def body_of(region: Region) -> Block:
+    """The one block of a region."""
+    return region.blocks[0]
+
+
+def apply(b: TensorBuilder, region: Region, operands: Values) -> list[SSAValue]:
+    """Results of a function of scalars for each element of tensors of one shape."""
+    block = body_of(region)
+    values: dict[SSAValue, SSAValue] = dict(zip(block.args, operands, strict=True))
+    for op in block.ops:
+        given = [values.get(v, v) for v in op.operands]
+        if op is block.last_op:
+            return given
+        if any(shape(v) for v in op.results):
+            raise refusal(op, "it makes a tensor within a function of scalars")
+        if (conversion := SCALAR.get(type(op))) is None:
+            raise refusal(op, "it stands in a function of scalars")
+        values |= zip(op.results, converted(conversion, b, op, given), strict=True)
+    raise AssertionError("a block without an end")

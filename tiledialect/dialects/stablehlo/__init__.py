@@ -1,0 +1,42 @@
+"""The StableHLO dialect of xdsl-jax with the ops that it lacks, and the ops of CHLO that JAX
+writes."""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+from xdsl_jax.dialects.stablehlo import StableHLO
+
+from tiledialect.dialects.stablehlo.chlo import CHLO_OPS
+from tiledialect.dialects.stablehlo.reduction import ReduceOp
+from tiledialect.dialects.stablehlo.structure import (
+    DynamicUpdateSliceOp,
+    GetTupleElementOp,
+    PadOp,
+    ReverseOp,
+    RngBitGeneratorOp,
+    SortOp,
+    TupleOp,
+)
+from tiledialect.dialects.stablehlo.windows import (
+    ConvDimensionsAttr,
+    ConvolutionOp,
+    ReduceWindowOp,
+    SelectAndScatterOp,
+)
+
+ADDED = (
+    *(ConvolutionOp, ReduceWindowOp, SelectAndScatterOp),
+    *(DynamicUpdateSliceOp, ReverseOp, RngBitGeneratorOp, SortOp, TupleOp, GetTupleElementOp),
+    *(PadOp, ReduceOp),
+)
+"""Ops that xdsl-jax lacks, or reads in some of their forms alone."""
+
+_names = {op.name for op in ADDED}
+
+Stablehlo = Dialect(
+    "stablehlo",
+    [*(op for op in StableHLO.operations if op.name not in _names), *ADDED],
+    [*StableHLO.attributes, ConvDimensionsAttr],
+)
+
+Chlo = Dialect("chlo", list(CHLO_OPS), [])

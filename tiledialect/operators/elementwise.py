@@ -1,0 +1,215 @@
+"""Elementwise functions that are several tile ops."""
+
+from __future__ import annotations
+
+from math import inf, pi, sqrt
+
+from xdsl.dialects.builtin import IntegerType, Signedness, f64, i32
+from xdsl.ir import SSAValue
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators.layout import cast, constant, element_type
+
+
+def like(b: TensorBuilder, x: SSAValue, value: int | float) -> SSAValue:
+    """Constant of the element type of ``x``."""
+    t = element_type(x)
+    return constant(b, float(value) if et.is_float(t) else value, t)
+
+
+def is_less(b: TensorBuilder, x: SSAValue, y: SSAValue | int | float) -> SSAValue:
+    """Whether ``x`` is less than ``y``."""
+    return b.op(ew.CmpLtOp, x, y)
+
+
+def sign(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """1, -1, or a zero or NaN itself."""
+    positive = b.select(b.op(ew.CmpGtOp, x, 0), like(b, x, 1), x)
+    if et.is_unsigned(element_type(x)):
+        return positive
+    return b.select(is_less(b, x, 0), like(b, x, -1), positive)
+
+
+def is_negative(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """Whether a real has its sign set, as -0 has."""
+    return is_less(b, b.select(b.op(ew.CmpEqOp, x, 0), b.op(ew.RecipOp, x), x), 0)
+
+
+def truncate(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The integral part of a real."""
+    return b.select(is_less(b, x, 0), b.op(ew.CeilOp, x), b.op(ew.FloorOp, x))
+
+
+def round_to_even(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The nearest integer; halves go to the even one."""
+    floor = b.op(ew.FloorOp, x)
+    even = b.mul(b.op(ew.FloorOp, b.mul(b.add(floor, 1), 0.5)), 2)
+    is_half = b.op(ew.CmpEqOp, b.sub(x, floor), 0.5)
+    return b.select(is_half, even, b.op(ew.RoundOp, x))
+
+
+def rsqrt(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """1 over the square root."""
+    return b.op(ew.RecipOp, b.op(ew.SqrtOp, x))
+
+
+def cbrt(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The cubic root, which a step of Newton's method makes exact."""
+    size = b.op(ew.AbsOp, x)
+    root = b.op(ew.PowOp, size, 1 / 3)
+    square = b.mul(root, root)
+    better = b.sub(root, b.div(b.sub(b.mul(square, root), size), b.mul(square, 3.0)))
+    is_plain = b.op(ew.BitAndOp, b.op(ew.CmpGtOp, size, 0), is_less(b, size, inf))
+    return b.mul(sign(b, x), b.select(is_plain, better, size))
+
+
+def is_finite(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """Whether a real is neither infinite nor NaN."""
+    return is_less(b, b.op(ew.AbsOp, x), inf)
+
+
+def is_infinite(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """Whether a real is infinite."""
+    return b.op(ew.CmpEqOp, b.op(ew.AbsOp, x), inf)
+
+
+def square(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The product with itself."""
+    return b.mul(x, x)
+
+
+def remainder(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The remainder of a quotient rounded toward zero, with the sign of ``x``."""
+    if not et.is_float(element_type(x)):
+        return b.op(ew.RemOp, x, y)
+    rest = b.sub(x, b.mul(y, truncate(b, b.div(x, y))))
+    return b.select(is_infinite(b, y), b.add(x, b.mul(x, 0.0)), rest)
+
+
+def atan2(b: TensorBuilder, y: SSAValue, x: SSAValue) -> SSAValue:
+    """The angle of the point (x, y), in radians."""
+    across, along = b.op(ew.AbsOp, y), b.op(ew.AbsOp, x)
+    small, large = b.op(ew.MinOp, across, along), b.op(ew.MaxOp, across, along)
+    slope = b.select(b.op(ew.CmpEqOp, small, large), like(b, x, 1), b.div(small, large))
+    slope = b.select(b.op(ew.CmpEqOp, large, 0), like(b, x, 0), slope)
+    # A NaN stays one.
+    angle = b.op(
+        ew.AtanOp, b.add(slope, b.mul(b.select(is_infinite(b, large), like(b, x, 0), large), 0.0))
+    )
+    angle = b.select(b.op(ew.CmpGtOp, across, along), b.sub(pi / 2, angle), angle)
+    angle = b.select(is_negative(b, x), b.sub(pi, angle), angle)
+    return b.select(is_negative(b, y), b.neg(angle), angle)
+
+
+def erfc(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """1 less the error function."""
+    return b.sub(1.0, b.op(ew.ErfOp, x))
+
+
+_CENTRE = (
+    *(2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087),
+    *(-0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
+)
+_TAIL = (
+    *(-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773),
+    *(-0.0076224613, 0.00943887047, 1.00167406, 2.83297682),
+)
+"""Coefficients of M. Giles, "Approximating the erfinv function", GPU Computing Gems (2011)."""
+
+
+def erf_inv(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The inverse of the error function."""
+    w = b.neg(b.op(ew.Log1pOp, b.neg(b.mul(x, x))))
+    is_central = is_less(b, w, 5.0)
+    centre, tail = b.sub(w, 2.5), b.sub(b.op(ew.SqrtOp, w), 3.0)
+    result = b.mul(
+        b.select(is_central, _polynomial(b, centre, _CENTRE), _polynomial(b, tail, _TAIL)), x
+    )
+    if element_type(x) == f64:
+        for _ in range(2):
+            slope = b.mul(b.op(ew.ExpOp, b.neg(b.mul(result, result))), 2 / sqrt(pi))
+            result = b.sub(result, b.div(b.sub(b.op(ew.ErfOp, result), x), slope))
+    edge = b.mul(x, like(b, x, inf))
+    return b.select(b.op(ew.CmpEqOp, b.op(ew.AbsOp, x), 1.0), edge, result)
+
+
+def _polynomial(b: TensorBuilder, x: SSAValue, coefficients: tuple[float, ...]) -> SSAValue:
+    result: SSAValue = like(b, x, coefficients[0])
+    for c in coefficients[1:]:
+        result = b.add(b.mul(result, x), c)
+    return result
+
+
+def asinh(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The inverse of the hyperbolic sine."""
+    size = b.op(ew.AbsOp, x)
+    squared = b.mul(size, size)
+    root = b.op(ew.SqrtOp, b.add(squared, 1.0))
+    near = b.op(ew.Log1pOp, b.add(size, b.div(squared, b.add(root, 1.0))))
+    far = b.add(b.op(ew.LogOp, size), 0.6931471805599453)
+    return b.mul(sign(b, x), b.select(is_less(b, size, 1e4), near, far))
+
+
+def acosh(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The inverse of the hyperbolic cosine."""
+    less = b.sub(x, 1.0)
+    near = b.op(ew.Log1pOp, b.add(less, b.op(ew.SqrtOp, b.mul(less, b.add(x, 1.0)))))
+    far = b.add(b.op(ew.LogOp, x), 0.6931471805599453)
+    return b.select(is_less(b, x, 1e4), near, far)
+
+
+def atanh(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The inverse of the hyperbolic tangent."""
+    return b.mul(b.sub(b.op(ew.Log1pOp, x), b.op(ew.Log1pOp, b.neg(x))), 0.5)
+
+
+def shift_right_logical(b: TensorBuilder, x: SSAValue, places: SSAValue) -> SSAValue:
+    """The bits shifted right; zeros come in."""
+    t = element_type(x)
+    if not isinstance(t, IntegerType):
+        return b.op(ew.BitRightOp, x, places)
+    unsigned = IntegerType(t.width.data, Signedness.UNSIGNED)
+    return cast(b, b.op(ew.BitRightOp, cast(b, x, unsigned), cast(b, places, unsigned)), t)
+
+
+def count_ones(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """Number of bits that are set."""
+    return _sum_of_bits(b, x, _width(x))
+
+
+def count_leading_zeros(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """Number of zeros before the first bit that is set."""
+    step = 1
+    while step < _width(x):
+        x = b.op(ew.BitOrOp, x, shift_right_logical(b, x, like(b, x, step)))
+        step *= 2
+    return b.sub(_width(x), count_ones(b, x))
+
+
+def _width(x: SSAValue) -> int:
+    t = element_type(x)
+    return t.width.data if isinstance(t, IntegerType) else 32
+
+
+def _sum_of_bits(b: TensorBuilder, x: SSAValue, width: int) -> SSAValue:
+    total = like(b, x, 0)
+    for k in range(width):
+        bit = b.op(ew.BitAndOp, shift_right_logical(b, x, like(b, x, k)), like(b, x, 1))
+        total = b.add(total, bit)
+    return total
+
+
+def clamp(b: TensorBuilder, low: SSAValue, x: SSAValue, high: SSAValue) -> SSAValue:
+    """``x``, but not below ``low`` or above ``high``."""
+    return b.op(ew.MinOp, b.op(ew.MaxOp, x, low), high)
+
+
+def clamped_index(b: TensorBuilder, x: SSAValue, last: int) -> SSAValue:
+    """Positions as i32 from 0 to ``last``."""
+    t = element_type(x)
+    if et.is_unsigned(t):
+        x = b.op(ew.MinOp, x, like(b, x, min(last, et.limits(t)[1])))
+        return cast(b, x, i32)
+    return cast(b, clamp(b, like(b, x, 0), x, like(b, x, last)), i32)

@@ -1,0 +1,228 @@
+"""Operators that move elements: broadcast, transposition, slices, padding, concatenation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import copysign
+
+from xdsl.ir import Attribute, SSAValue
+
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import Shape, make_type, shape_of, tensor_type
+from tiledialect.dialects.tile.constants import ConstantOp, constant_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.tensor_builder import Access, TensorBuilder
+
+Number = int | float
+
+
+def shape(x: SSAValue) -> Shape:
+    """Shape of a tensor whose rank is known."""
+    found = shape_of(tensor_type(x))
+    assert found is not None
+    return found
+
+
+def element_type(x: SSAValue) -> Attribute:
+    """Element type of a tensor."""
+    return tensor_type(x).element_type
+
+
+def indices(rank: int) -> list[IndexExpr]:
+    """Index variables for as many axes."""
+    return [IndexExpr.of(f"d{k}") for k in range(rank)]
+
+
+def cast(b: TensorBuilder, x: SSAValue, t: Attribute) -> SSAValue:
+    """Convert a tensor to an element type."""
+    return x if element_type(x) == t else b.insert(ew.CastOp.to(x, t))
+
+
+def copy(
+    b: TensorBuilder,
+    x: SSAValue,
+    sizes: Shape,
+    output: Access,
+    access: Access,
+    default: SSAValue | None = None,
+) -> SSAValue:
+    """Copy elements of ``x`` to places of a tensor of a shape, else 0 or those of ``default``."""
+    return b.insert(
+        ContractionOp(
+            Aggregation.assign,
+            Combination.none,
+            output,
+            [(x, access)],
+            shape=sizes,
+            default=default,
+        )
+    )
+
+
+def constant(b: TensorBuilder, value: Number, t: Attribute) -> SSAValue:
+    """Scalar constant of an element type."""
+    return b.insert(ConstantOp.of(value, t))
+
+
+def full(b: TensorBuilder, value: Number, sizes: Shape, t: Attribute) -> SSAValue:
+    """Tensor of one value."""
+    return broadcast(b, constant(b, value, t), sizes, ())
+
+
+def reshape(b: TensorBuilder, x: SSAValue, sizes: Shape) -> SSAValue:
+    """Elements in the same order with other axes."""
+    if shape(x) == tuple(sizes):
+        return x
+    t = make_type(tuple(sizes), element_type(x))
+    return b.insert(ReshapeOp.create(operands=[x], result_types=[t]))
+
+
+def broadcast(b: TensorBuilder, x: SSAValue, sizes: Shape, axes: Sequence[int]) -> SSAValue:
+    """Repeat ``x``, whose axes become ``axes`` of the result."""
+    order = sorted(range(len(axes)), key=lambda k: axes[k])
+    x, axes = transpose(b, x, order), sorted(axes)
+    given = dict(zip(axes, shape(x), strict=True))
+    if axes:
+        x = reshape(b, x, tuple(given.get(axis, 1) for axis in range(len(sizes))))
+    if shape(x) == tuple(sizes):
+        return x
+    places = indices(len(sizes))
+    repeated = (
+        [
+            place if n == m else IndexExpr()
+            for place, n, m in zip(places, shape(x), sizes, strict=True)
+        ]
+        if axes
+        else []
+    )
+    return copy(b, x, tuple(sizes), places, repeated)
+
+
+def repeated_scalar(x: SSAValue) -> SSAValue | None:
+    """Scalar of which ``x`` is a broadcast; None if it is none."""
+    made = x.owner
+    if not isinstance(made, ContractionOp) or made.aggregation.data is not Aggregation.assign:
+        return None
+    is_plain = made.default is None and not made.constraints.data and not made.sizes
+    return made.inputs[0] if is_plain and [a.data for a in made.accesses] == [()] else None
+
+
+def transpose(b: TensorBuilder, x: SSAValue, order: Sequence[int]) -> SSAValue:
+    """Tensor whose axis ``k`` is axis ``order[k]`` of ``x``."""
+    if list(order) == sorted(order):
+        return x
+    places = indices(len(order))
+    access = [places[list(order).index(axis)] for axis in range(len(order))]
+    return copy(b, x, tuple(shape(x)[axis] for axis in order), places, access)
+
+
+def reverse(b: TensorBuilder, x: SSAValue, axes: Sequence[int]) -> SSAValue:
+    """Tensor with the elements of ``axes`` in reverse order."""
+    places = indices(len(shape(x)))
+    turned = [
+        n - 1 - e if k in axes else e for k, (e, n) in enumerate(zip(places, shape(x), strict=True))
+    ]
+    return copy(b, x, shape(x), places, turned)
+
+
+def strided_slice(
+    b: TensorBuilder,
+    x: SSAValue,
+    starts: Sequence[int],
+    stops: Sequence[int],
+    steps: Sequence[int],
+) -> SSAValue:
+    """Every ``step``-th element from ``start`` to before ``stop``, for each axis."""
+    sizes = tuple(
+        max(0, -(-(stop - start) // step))
+        for start, stop, step in zip(starts, stops, steps, strict=True)
+    )
+    if sizes == shape(x):
+        return x
+    places = indices(len(sizes))
+    access = [start + step * e for start, step, e in zip(starts, steps, places, strict=True)]
+    return copy(b, x, sizes, places, access)
+
+
+def section(
+    b: TensorBuilder, x: SSAValue, axis: int, start: int, stop: int, step: int = 1
+) -> SSAValue:
+    """Slice along one axis."""
+    sizes = shape(x)
+    starts, stops, steps = [0] * len(sizes), list(sizes), [1] * len(sizes)
+    starts[axis], stops[axis], steps[axis] = start, stop, step
+    return strided_slice(b, x, starts, stops, steps)
+
+
+def filled(b: TensorBuilder, value: SSAValue, sizes: Shape) -> SSAValue | None:
+    """The scalar ``value`` as the default of a contraction of a shape; None if that is 0."""
+    made = constant_of(value)
+    if made is None:
+        return broadcast(b, value, sizes, ())
+    return None if made.number == 0 and copysign(1, made.number) == 1 else value
+
+
+def pad(
+    b: TensorBuilder,
+    x: SSAValue,
+    value: SSAValue,
+    low: Sequence[int],
+    high: Sequence[int],
+    interior: Sequence[int],
+) -> SSAValue:
+    """Elements of a scalar ``value`` before, after and between those of ``x``.
+
+    A negative number before or after removes elements.
+    """
+    sizes = tuple(
+        before + after + n + between * max(0, n - 1)
+        for n, before, after, between in zip(shape(x), low, high, interior, strict=True)
+    )
+    places = indices(len(sizes))
+    output = [
+        before + (1 + between) * e for e, before, between in zip(places, low, interior, strict=True)
+    ]
+    if 0 in shape(x):
+        return broadcast(b, value, sizes, ())
+    return copy(b, x, sizes, output, places, filled(b, value, sizes))
+
+
+def concatenate(b: TensorBuilder, parts: Sequence[SSAValue], axis: int) -> SSAValue:
+    """Tensors side by side along an axis."""
+    parts = [part for part in parts if shape(part)[axis]] or list(parts[:1])
+    sizes = list(shape(parts[0]))
+    sizes[axis] = sum(shape(part)[axis] for part in parts)
+    result, start = None, 0
+    if len(parts) == 1:
+        return parts[0]
+    for part in parts:
+        places = indices(len(sizes))
+        output = [*places]
+        output[axis] = places[axis] + start
+        result = copy(b, part, tuple(sizes), output, places, result)
+        start += shape(part)[axis]
+    assert result is not None
+    return result
+
+
+def iota(b: TensorBuilder, sizes: Shape, axis: int, t: Attribute) -> SSAValue:
+    """Position along an axis, in every element."""
+    line = tuple(n if k == axis else 1 for k, n in enumerate(sizes))
+    positions = b.insert(ew.IndexOp.along(full(b, 0, line, t), axis))
+    return broadcast(b, cast(b, positions, t), tuple(sizes), range(len(sizes)))
+
+
+def dense(b: TensorBuilder, values: Sequence[Number], sizes: Shape, t: Attribute) -> SSAValue:
+    """Tensor of few given numbers, chosen by their places."""
+    most = max(set(values), key=values.count)
+    count = len(values)
+    result = constant(b, most, t)
+    place = iota(b, (count,), 0, CONCRETE["i32"])
+    for k, value in enumerate(values):
+        if value != most or copysign(1, value) != copysign(1, most):
+            result = b.select(b.op(ew.CmpEqOp, place, k), constant(b, value, t), result)
+    return reshape(b, broadcast(b, result, (count,), ()) if not shape(result) else result, sizes)

@@ -1,0 +1,202 @@
+"""Operators that reduce: aggregates along axes and over windows, reductions by any function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+
+from xdsl.ir import Attribute, SSAValue
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import Shape
+from tiledialect.dialects.tile.constants import constant_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.ir.tensor_builder import Access, TensorBuilder
+from tiledialect.operators.layout import (
+    broadcast,
+    cast,
+    concatenate,
+    element_type,
+    indices,
+    pad,
+    reshape,
+    section,
+    shape,
+)
+from tiledialect.operators.linear import Window
+
+Combine = Callable[[Sequence[SSAValue], Sequence[SSAValue]], Sequence[SSAValue]]
+"""Combination of two tuples of tensors, element by element; associative."""
+
+COMBINED: dict[Aggregation, type[ew.ElementwiseOp]] = {
+    Aggregation.add: ew.AddOp,
+    Aggregation.mul: ew.MulOp,
+    Aggregation.max: ew.MaxOp,
+    Aggregation.min: ew.MinOp,
+}
+
+
+def neutral(aggregation: Aggregation, t: Attribute) -> int | float:
+    """Value that changes no aggregate."""
+    if aggregation in (Aggregation.add, Aggregation.mul):
+        return int(aggregation is Aggregation.mul)
+    if et.is_float(t):
+        return -inf if aggregation is Aggregation.max else inf
+    return et.limits(t)[aggregation is Aggregation.min]
+
+
+def aggregated(
+    b: TensorBuilder,
+    x: SSAValue,
+    start: SSAValue,
+    aggregation: Aggregation,
+    access: Access,
+    output: Access,
+    sizes: Shape,
+    constraints: Sequence[Constraint] = (),
+    *,
+    is_covered: bool = True,
+) -> SSAValue:
+    """Aggregate of elements of ``x`` and a scalar; elements may be none unless ``is_covered``."""
+    t = element_type(x)
+    if 0 in shape(x):
+        return broadcast(b, start, sizes, ())
+    unit, made = neutral(aggregation, t), constant_of(start)
+    default = None
+    if not is_covered and unit != 0:
+        default = made.result if made is not None and made.number == unit else None
+        default = b.insert(ew.ConstantOp.of(unit, t)) if default is None else default
+    result = b.insert(
+        ContractionOp(
+            aggregation,
+            Combination.none,
+            output,
+            [(x, access)],
+            constraints,
+            shape=sizes,
+            default=default,
+        )
+    )
+    result = cast(b, result, t)
+    if made is not None and made.number == unit:
+        return result
+    return cast(b, b.op(COMBINED[aggregation], start, result), t)
+
+
+def reduce(
+    b: TensorBuilder, x: SSAValue, start: SSAValue, aggregation: Aggregation, axes: Sequence[int]
+) -> SSAValue:
+    """Aggregate along axes, which the result lacks."""
+    places = indices(len(shape(x)))
+    kept = [k for k in range(len(places)) if k not in axes]
+    sizes = tuple(shape(x)[k] for k in kept)
+    return aggregated(b, x, start, aggregation, places, [places[k] for k in kept], sizes)
+
+
+def reduce_window(
+    b: TensorBuilder,
+    x: SSAValue,
+    start: SSAValue,
+    aggregation: Aggregation,
+    windows: Sequence[Window],
+    sizes: Shape,
+) -> SSAValue:
+    """Aggregate of each window."""
+    places = indices(len(sizes))
+    access: list[IndexExpr] = []
+    constraints: list[Constraint] = []
+    for k, window in enumerate(windows):
+        offset = IndexExpr.of(f"w{k}") if window.size > 1 else IndexExpr()
+        if window.size > 1:
+            constraints.append(Constraint(offset, IndexExpr.of(window.size)))
+        access.append(window.place(places[k], offset))
+    is_covered = all(map(_is_covered, windows, shape(x), sizes))
+    return aggregated(
+        b, x, start, aggregation, access, places, sizes, constraints, is_covered=is_covered
+    )
+
+
+def _is_covered(window: Window, size: int, count: int) -> bool:
+    """Whether the window of each output has an element."""
+    return all(
+        any(
+            place % window.base_dilation == 0 and 0 <= place // window.base_dilation < size
+            for k in range(window.size)
+            for place in [window.stride * output + window.dilation * k - window.low]
+        )
+        for output in range(count)
+    )
+
+
+def fold(
+    b: TensorBuilder,
+    values: Sequence[SSAValue],
+    starts: Sequence[SSAValue],
+    combine: Combine,
+    axes: Sequence[int],
+) -> list[SSAValue]:
+    """Reduction of tensors together by any associative function, by halves."""
+    parts = list(values)
+    for axis in axes:
+        while (size := shape(parts[0])[axis]) > 1:
+            even = [section(b, v, axis, 0, size - size % 2, 2) for v in parts]
+            odd = [section(b, v, axis, 1, size, 2) for v in parts]
+            last = [section(b, v, axis, size - 1, size) for v in parts] if size % 2 else None
+            parts = list(combine(even, odd))
+            if last is not None:
+                pairs = zip(parts, last, strict=True)
+                parts = [concatenate(b, pair, axis) for pair in pairs]
+    kept = [n for k, n in enumerate(shape(values[0])) if k not in axes]
+    spread = [broadcast(b, s, tuple(kept), ()) for s in starts]
+    if 0 in (shape(values[0])[axis] for axis in axes):
+        return spread
+    return list(combine(spread, [reshape(b, v, tuple(kept)) for v in parts]))
+
+
+def fold_windows(
+    b: TensorBuilder,
+    values: Sequence[SSAValue],
+    starts: Sequence[SSAValue],
+    combine: Combine,
+    windows: Sequence[Window],
+    sizes: Shape,
+) -> list[SSAValue]:
+    """Windows of tensors reduced together by any associative function."""
+    rank = len(sizes)
+    padded = [_window_base(b, v, s, windows, sizes) for v, s in zip(values, starts, strict=True)]
+    places = indices(rank)
+    spread = tuple(n for k, window in enumerate(windows) for n in (sizes[k], window.size))
+    parts: list[SSAValue] = []
+    for value in padded:
+        offsets = [IndexExpr.of(f"w{k}") for k in range(rank)]
+        access = [
+            w.stride * p + w.dilation * o for w, p, o in zip(windows, places, offsets, strict=True)
+        ]
+        output = [e for pair in zip(places, offsets, strict=True) for e in pair]
+        made = ContractionOp(
+            Aggregation.assign, Combination.none, output, [(value, access)], shape=spread
+        )
+        parts.append(b.insert(made))
+    return fold(b, parts, starts, combine, [2 * k + 1 for k in range(rank)])
+
+
+def _window_base(
+    b: TensorBuilder, x: SSAValue, start: SSAValue, windows: Sequence[Window], sizes: Shape
+) -> SSAValue:
+    """Tensor with its padding and dilation, as far as windows reach."""
+    reach = [
+        w.stride * (n - 1) + w.dilation * (w.size - 1) + 1
+        for w, n in zip(windows, sizes, strict=True)
+    ]
+    high = [
+        r - w.low - (n + (w.base_dilation - 1) * max(0, n - 1))
+        for w, n, r in zip(windows, shape(x), reach, strict=True)
+    ]
+    interior = [w.base_dilation - 1 for w in windows]
+    low = [w.low for w in windows]
+    if not any((*low, *high, *interior)):
+        return x
+    return pad(b, x, start, low, high, interior)
