@@ -25,6 +25,7 @@ STAGED = "O: <group.x 16*x : 2, local.x x : 16, serial k : 2> stage <I local at 
 CLOSING = "{}: <group.x n : 4, serial i : 16, serial j : 3>"
 TRIANGLE = "O: <group.x n : 4, serial j : 16, unroll 4*i : 4, vector i : 4>"
 EXAMPLES = {
+    "convert-linalg-to-tile": ("linalg_layer.mlir", "convert-linalg-to-tile"),
     "convert-stablehlo-to-tile": ("stablehlo_softmax.mlir", "convert-stablehlo-to-tile"),
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
     "tile-specialize": ("pool", POOL),

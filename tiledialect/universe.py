@@ -11,7 +11,7 @@ from xdsl.universe import Universe
 from tiledialect import caches
 
 PASSES: Mapping[str, str] = {
-    "passes.convert": "convert-stablehlo-to-tile",
+    "passes.convert": "convert-linalg-to-tile convert-stablehlo-to-tile",
     "passes.specialize": "tile-specialize tile-widen tile-narrow-operands",
     "passes.gradient": "tile-gradient",
     "passes.normalize": "tile-decompose tile-broadcast tile-bounds tile-reduce tile-defract",
@@ -84,6 +84,9 @@ TILE_UNIVERSE = Universe(
 EXTENDED = {name: _load("dialects.stablehlo", name.capitalize()) for name in ("stablehlo", "chlo")}
 """Dialects of xdsl-jax with the ops that it lacks, where that is installed."""
 
+WIDENED = {"linalg": _load("dialects.linalg.dialect", "Linalg")}
+"""Dialects of xDSL with more ops than it has. A universe may not hold them beside xDSL's own."""
+
 
 @caches.PACKAGE
 def full_universe() -> Universe:
@@ -93,6 +96,7 @@ def full_universe() -> Universe:
     return Universe(
         all_dialects=own.all_dialects
         | found.all_dialects
+        | WIDENED
         | (EXTENDED if "stablehlo" in found.all_dialects else {}),
         all_passes=own.all_passes | found.all_passes,
         all_targets=own.all_targets | found.all_targets,

@@ -14,6 +14,10 @@ from tiledialect.universe import full_universe
 SOURCES: Mapping[str, str] = {
     "stablehlo": "convert-stablehlo-to-tile",
     "chlo": "convert-stablehlo-to-tile",
+    "linalg": "convert-linalg-to-tile",
+    "tensor": "convert-linalg-to-tile",
+    "arith": "convert-linalg-to-tile",
+    "math": "convert-linalg-to-tile",
 }
 """Pass for each dialect, in the order in which the passes run."""
 

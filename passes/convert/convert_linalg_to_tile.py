@@ -1,0 +1,105 @@
+"""convert-linalg-to-tile: tensor programs of linalg, tensor, arith and math in the tile dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+)
+from xdsl.transforms.dead_code_elimination import dce
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.errors import TileError
+from tiledialect.passes.convert.linalg.elementwise import ElementwisePattern
+from tiledialect.passes.convert.linalg.functions import tensor_signatures
+from tiledialect.passes.convert.linalg.results import drop_casts
+from tiledialect.passes.convert.linalg.structured import SoftmaxPattern, StructuredPattern
+from tiledialect.passes.convert.linalg.tensor_ops import TensorPattern
+
+FAMILIES: Sequence[type[RewritePattern]] = (
+    StructuredPattern,
+    SoftmaxPattern,
+    TensorPattern,
+    ElementwisePattern,
+)
+"""Patterns, each for a family of ops."""
+
+
+class _Kept(RewritePattern):
+    """Patterns that leave an op as it is where they cannot convert it."""
+
+    def __init__(self, patterns: Iterable[RewritePattern]):
+        self.patterns = tuple(patterns)
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Apply the patterns."""
+        for pattern in self.patterns:
+            try:
+                pattern.match_and_rewrite(op, rewriter)
+            except (TileError, VerifyException):
+                return
+            if rewriter.has_done_action:
+                return
+
+
+class _Placed(RewritePattern):
+    """Pattern whose errors have the place of the op."""
+
+    def __init__(self, pattern: RewritePattern):
+        self.pattern = pattern
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Apply the pattern."""
+        try:
+            self.pattern.match_and_rewrite(op, rewriter)
+        except VerifyException as e:
+            raise TileError.at(op, f"{op.name}: {e}") from None
+
+
+@dataclass(frozen=True)
+class ConvertLinalgToTilePass(ModulePass):
+    """Converts tensor programs of linalg, tensor, arith and math to the tile dialect.
+
+    A structured op is a contraction where its body sums products of elements, takes their maximum
+    or the like, and elementwise ops where each point of its loops writes an element of its own.
+    Named ops, and scalars that functions take and return, are converted, too. An op that has no
+    counterpart is an error; with `partial`, it stays as it is.
+    """
+
+    name = "convert-linalg-to-tile"
+
+    partial: bool = False
+    """Leave ops as they are that cannot be converted."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert every op on tensors."""
+        tensor_signatures(op)
+        patterns = [family() for family in FAMILIES]
+        applied: RewritePattern = (
+            _Kept(patterns)
+            if self.partial
+            else GreedyRewritePatternApplier([_Placed(p) for p in patterns])
+        )
+        PatternRewriteWalker(applied, apply_recursively=False).rewrite_module(op)
+        drop_casts(op)
+        dce(op)
+        if not self.partial:
+            _check(op)
+
+
+def _check(module: ModuleOp) -> None:
+    """Raise a TileError at a linalg op on tensors that is left."""
+    for op in module.walk():
+        if op.name.startswith("linalg.") and any(
+            isinstance(t, TensorType) for t in op.result_types
+        ):
+            raise TileError.at(op, f"{op.name} has no counterpart in the tile dialect")
