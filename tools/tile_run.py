@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 import tiledialect as td
 from tiledialect.errors import TileError
-from tiledialect.interpreters.agreement import TOLERANCES, disagreement, distance
+from tiledialect.interpreters.agreement import counted_terms, disagreement, distance, tolerance
 from tiledialect.tools.array_files import destinations, write_arrays
 from tiledialect.tools.command import named, run_command, say
 from tiledialect.tools.given_program import Given, add_program
@@ -139,14 +139,15 @@ def summary(name: str, array: Array) -> str:
     return f"{head}  least {low:.6g}  greatest {high:.6g}  mean {mean:.6g}"
 
 
-def check(actual: Mapping[str, Array], expected: Mapping[str, Array]) -> bool:
+def check(actual: Mapping[str, Array], expected: Mapping[str, Array], terms: int = 1) -> bool:
     """Report for each output whether it matches the expected one; whether all do."""
-    verdicts = [_agrees(name, actual[name], expected[name]) for name in expected]
+    verdicts = [_agrees(name, actual[name], expected[name], terms) for name in expected]
     return all(verdicts)
 
 
-def _agrees(name: str, actual: Array, expected: Array) -> bool:
-    problem, allowed = disagreement(actual, expected), TOLERANCES.get(actual.dtype.name)
+def _agrees(name: str, actual: Array, expected: Array, terms: int) -> bool:
+    problem = disagreement(actual, expected, terms)
+    allowed = tolerance(actual.dtype.name, terms)
     if allowed is None or actual.shape != expected.shape or actual.dtype != expected.dtype:
         print(f"check {name}: {problem or 'equal'}")
         return not problem
@@ -190,12 +191,13 @@ def run(args: Namespace) -> bool:
     if is_shown and not (paths or args.profile or args.check):
         return True
     # Before the device: the reference finds the accesses that would end this process.
-    expected = outputs_of(function, function.reference(**inputs)) if args.check else {}
+    with counted_terms() as terms:
+        expected = outputs_of(function, function.reference(**inputs)) if args.check else {}
     results = outputs_of(function, function(**inputs))
     report(results, paths)
     if args.profile:
         print(function.profile(**inputs, repeat=args.repeat or REPEAT)[1])
-    return check(results, expected)
+    return check(results, expected, terms.most)
 
 
 def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, str]]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.errors import TileError
 from tiledialect.exploration.subject import Case
-from tiledialect.interpreters.agreement import wrong
+from tiledialect.interpreters.agreement import counted_terms, wrong
 
 Array = npt.NDArray[Any]
 
@@ -31,7 +31,7 @@ def cases_of(
 
     Random inputs for which these are errors are left out, as where two rows have one index.
     """
-    own = Case(arrays, reference(arrays))
+    own = _case(arrays, reference)
     found, random = [own], np.random.default_rng(0)
     nbytes = sum(a.nbytes for a in (*own.arrays, *own.expected))
     for _ in range(OTHERS if nbytes < LARGE else 1):
@@ -39,10 +39,16 @@ def cases_of(
         if all(a is b for a, b in zip(made, arrays, strict=True)):
             break
         try:
-            found.append(Case(made, reference(made)))
+            found.append(_case(made, reference))
         except TileError:
             continue
     return found
+
+
+def _case(arrays: Sequence[Array], reference: Callable[[Sequence[Array]], Sequence[Array]]) -> Case:
+    with counted_terms() as terms:
+        expected = reference(arrays)
+    return Case(arrays, expected, terms.most)
 
 
 def agreeing(
@@ -57,7 +63,7 @@ def agreeing(
     for case in others:
         results = default(*case.arrays)
         outputs = results if isinstance(results, tuple) else (results,)
-        if text := wrong(outputs, case.expected):
+        if text := wrong(outputs, case.expected, case.terms):
             warn((DIFFERS.format(text),))
         else:
             found.append(case)

@@ -31,7 +31,7 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
         f"# tiledialect {tiledialect.__version__} on {found.device}",
         f"# {trial.failure}: {' '.join(trial.message.split())}",
         "import tiledialect as td",
-        "from tiledialect.interpreters.agreement import disagreement",
+        "from tiledialect.interpreters.agreement import counted_terms, disagreement",
         "from tiledialect.ir.mlir_text import parse_mlir",
         "from tiledialect.tools.array_files import random_array",
         "",
@@ -41,10 +41,12 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
         *_function(program, device, trial, bool(passes)),
         f"types = [*filter(None, {found.types!r}.split(','))]",
         "inputs = [random_array(text, seed) for seed, text in enumerate(types)]",
-        "actual, expected = f(*inputs), f.reference(*inputs)",
+        "with counted_terms() as terms:",
+        "    expected = f.reference(*inputs)",
+        "actual = f(*inputs)",
         "pairs = [(actual, expected)] if len(f.outputs) == 1 else zip(actual, expected)",
         "for pair in pairs:",
-        "    print(disagreement(*pair) or 'agrees')",
+        "    print(disagreement(*pair, terms.most) or 'agrees')",
     ]
     return "\n".join(lines) + "\n"
 

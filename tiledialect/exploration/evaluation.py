@@ -217,7 +217,7 @@ def _compared(executable: Executable, subject: Subject) -> tuple[str, Sequence[A
         with device_turn(subject.device.id):
             outputs, _ = executable.profile(case.arrays, on_spoilt=True)
         # Large results take longer to compare than to compute: others measure meanwhile.
-        if text := wrong(outputs, case.expected):
+        if text := wrong(outputs, case.expected, case.terms):
             return f"{text}{RANDOM if number else ''}", first
         first = first or outputs
     return "", first
@@ -238,7 +238,7 @@ def _measured(
             spent += time.monotonic() - began
         # Most kernels give the same bits each time, which is soon seen.
         if not _are_same(outputs, first):
-            if text := wrong(outputs, case.expected):
+            if text := wrong(outputs, case.expected, case.terms):
                 return Outcome(failure=Failure.WRONG, message=f"{text}, in run {number + 1}")
             first = outputs
         if best is None or profile.seconds < best.seconds:

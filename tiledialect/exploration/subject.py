@@ -34,6 +34,8 @@ class Case:
 
     arrays: Sequence[Array]
     expected: Sequence[Array]
+    terms: int = 1
+    """Most terms of a sum, by which results may be less exact."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.interpreters import matrix_product
+from tiledialect.interpreters.agreement import note_terms
 from tiledialect.interpreters.points import Block, blocks, positions, products, touched
 
 Array = npt.NDArray[Any]
@@ -92,6 +93,7 @@ def contract(op: ContractionOp, inputs: Sequence[Array], space: IndexSpace, defa
     for points in products(space):
         lengths = [len(axis.values) for axis in points]
         output, *operands = touched(points, space)
+        note_terms(op, prod(lengths) // max(prod(output.shape), 1))
         shapes = [output.shape, *(operand.shape for operand in operands)]
         by_matrices = is_product and matrix_product.is_long(lengths, shapes)
         for block in _blocks(lengths, shapes, by_matrices):

@@ -36,6 +36,7 @@ from tiledialect.dialects.lift.base import FunctionOp, YieldOp
 from tiledialect.dialects.lift.binding import bind
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
+from tiledialect.interpreters.agreement import note_terms
 from tiledialect.interpreters.batches import (
     Value,
     batched,
@@ -289,6 +290,7 @@ class LiftFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """The function on the accumulator and every element, in order."""
         accumulator, array = args
+        note_terms(op, length(array))
         for part in elements(array):
             accumulator = self.call(interpreter, op, accumulator, part)
         return (accumulator,)

@@ -12,6 +12,7 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert
 from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.interpreters.agreement import note_terms
 
 Array = npt.NDArray[Any]
 
@@ -31,6 +32,7 @@ def scan(op: ScanOp, array: Array, start: Array | None = None, keys: Array | Non
     aggregate, axis = AGGREGATE[op.aggregation.data], op.along
     rows = np.moveaxis(convert(array, element_type).astype(dtype), axis, 0)
     result = np.empty_like(rows)
+    note_terms(op, len(rows))
     block = op.block or len(rows) or 1
     for number, first in enumerate(range(0, len(rows), block)):
         order = slice(None, None, -1 if op.reverse is not None else 1)
