@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnrankedTensorType
 from xdsl.passes import PassPipeline
 
+from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.ir.verification import verify
 from tiledialect.universe import full_universe
 
@@ -23,7 +24,12 @@ SOURCES: Mapping[str, str] = {
 
 
 def source_passes(module: ModuleOp) -> tuple[str, ...]:
-    """Passes that convert the tensor programs of a module, by the dialects of ops on tensors."""
+    """Passes that convert the tensor programs of a module, by the dialects of ops on tensors.
+
+    Programs of patterns make their results with ops of these dialects, too.
+    """
+    if any(isinstance(op, LiftOp) for op in module.walk()):
+        return ()
     held = {
         op.name.partition(".")[0]
         for op in module.walk()
