@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -50,6 +51,7 @@ os.environ.update(
 )
 os.environ.pop("TILE_DEVICE", None)
 
+import case_samples  # noqa: E402
 import device_turns  # noqa: E402
 import oclgrind  # noqa: E402
 
@@ -82,7 +84,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--examples",
         type=int,
-        default=60,
+        default=40,
         help="random contractions that the devices compute, each its share (test_random_programs.py)",
     )
     parser.addoption(
@@ -91,15 +93,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run tests of several cases on every device: else each case is left to the default one "
         "or to Oclgrind, by turns",
     )
+    parser.addoption(
+        "--every-case",
+        type=int,
+        metavar="SEED",
+        help="run all cases of tests marked `covering`, in an order by this number",
+    )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave each case of a test that has several to one of two devices."""
-    if not config.getoption("--every-device"):
-        skipped = device_turns.left_out(items)
+    """Leave out cases of tests that have many, and leave each case to one of two devices."""
+
+    def leave(skipped: set[pytest.Item]) -> None:
         config.hook.pytest_deselected(items=list(skipped))
         items[:] = [item for item in items if item not in skipped]
+
+    if (seed := config.getoption("--every-case")) is None:
+        leave(case_samples.left_out(items))
+    else:
+        Random(seed).shuffle(items)
+    if not config.getoption("--every-device"):
+        leave(device_turns.left_out(items))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,11 +9,13 @@ process, and one that takes longer than `--limit` seconds is a finding.
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,8 @@ from hypothesis.strategies import SearchStrategy
 
 HERE = Path(__file__).parent
 FOLDERS = """
-    . support language lift lowering lowering/tile_to_nest lowering/lift_to_nest index interpreters
-    schedule schedule/search exploration passes/specialize passes/lift passes/gradient passes/split
+    . support language lift lowering lowering/tile_to_nest lowering/lift_to_nest lowering/opencl lowering/runtime/program index interpreters
+    schedule schedule/search exploration passes/specialize passes/lift passes/gradient passes/split passes/fuse
 """
 sys.path[:0] = [str(HERE / folder) for folder in FOLDERS.split()]
 
@@ -34,6 +36,7 @@ import given_schedules  # noqa: E402
 import mlir_mutations  # noqa: E402
 import pass_orders  # noqa: E402
 import piece_programs  # noqa: E402
+import printing  # noqa: E402
 import random_programs  # noqa: E402
 import space_candidates  # noqa: E402
 import test_changes  # noqa: E402
@@ -44,8 +47,11 @@ import test_index_maps  # noqa: E402
 import test_index_width  # noqa: E402
 import test_instructions  # noqa: E402
 import test_integers  # noqa: E402
+import test_kernel_reuse  # noqa: E402
 import test_lattice  # noqa: E402
 import test_layout  # noqa: E402
+import test_operations  # noqa: E402
+import test_order  # noqa: E402
 import test_output_box  # noqa: E402
 import test_piece_programs  # noqa: E402
 import test_prefix  # noqa: E402
@@ -55,6 +61,7 @@ import test_sets  # noqa: E402
 import test_simplify  # noqa: E402
 import test_size  # noqa: E402
 import test_size_transfer  # noqa: E402
+import test_stencil_fusion  # noqa: E402
 import test_tile_gradient  # noqa: E402
 import test_tile_split_reduction  # noqa: E402
 import test_tile_split_rows  # noqa: E402
@@ -63,6 +70,7 @@ import test_whole_programs  # noqa: E402
 import whole_programs  # noqa: E402
 from described import Entries, entries  # noqa: E402
 from generators import Contraction  # noqa: E402
+from gradients import differences  # noqa: E402
 from limited import LIMIT, Worker  # noqa: E402
 from operations import convolutions  # noqa: E402
 from programs import Program, programs  # noqa: E402
@@ -71,6 +79,7 @@ from test_fuzz import compiles, mutated, survives, texts  # noqa: E402
 from test_roundtrip import prints_when_specialized, says_the_same  # noqa: E402
 
 import tiledialect as td  # noqa: E402
+from tiledialect.lowering.runtime.device.queues import queue_for  # noqa: E402
 
 Described = tuple[str, Entries]
 
@@ -88,6 +97,20 @@ def operation_agrees(operation: Case) -> None:
     """Every device computes an operation as NumPy does."""
     for device in td.devices():
         operation.check(run(operation.source, operation.inputs, device))
+
+
+def printed_in_order(seed: int) -> None:
+    """Every device does what a random kernel says, in its order."""
+    for device in td.devices():
+        queue = queue_for(device)
+        text = printing.gpu_module(test_order.text_of(seed))
+        test_order.agrees(queue, printing.build(queue, text), seed)
+
+
+def slopes_agree(made: tuple[differences.Case, int]) -> None:
+    """Gradients of a program are its slopes along a random direction."""
+    program, number = made
+    differences.check_module(program.module(), program.inputs, program.wrt, number)
 
 
 def contractions_agree(batch: list[Contraction]) -> None:
@@ -127,6 +150,7 @@ PROPERTY_TESTS = (
         test_instructions,
         test_output_box,
         test_size_transfer,
+        test_stencil_fusion,
         test_tile_gradient,
         test_tile_to_lift,
     ),
@@ -141,7 +165,10 @@ PROPERTIES = [
 def properties(draw: st.DrawFn) -> tuple[Callable[..., None], dict[str, Any]]:
     """A property, and the values for which it must hold."""
     test = draw(st.sampled_from(PROPERTIES)).hypothesis
-    return test.inner_test, {name: draw(made) for name, made in test._given_kwargs.items()}
+    values = {name: draw(made) for name, made in test._given_kwargs.items()}
+    if "device" in signature(test.inner_test).parameters:
+        values["device"] = draw(st.sampled_from(td.devices()))
+    return test.inner_test, values
 
 
 def property_holds(made: tuple[Callable[..., None], dict[str, Any]]) -> None:
@@ -157,7 +184,11 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (programs(max_statements=12), prints_when_specialized),
     (mutated(), compiles),
     (programs(), agrees),
-    (st.sampled_from(convolutions.EVERY), operation_agrees),
+    (st.sampled_from([*test_operations.CASES, *convolutions.EVERY]), operation_agrees),
+    (st.integers(0, 2**32), printed_in_order),
+    (st.integers(0, 2**32), test_kernel_reuse.kernels_are_those_of_lowering_anew),
+    (st.integers(0, 2**32), test_kernel_reuse.other_batches_agree),
+    (st.tuples(st.sampled_from(test_tile_gradient.CASES), st.integers(0, 2**32)), slopes_agree),
     (test_random_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
     (compiled_for(), whole_agrees),
@@ -183,6 +214,8 @@ LIMITED = (
 
 TURN = 60.0
 """Seconds of a target before the turn of the next one."""
+CASES_TURN = 300.0
+"""Seconds of the cases that the suite leaves out, before the next round."""
 
 ENDLESS = settings(
     max_examples=500,
@@ -192,6 +225,15 @@ ENDLESS = settings(
     phases=(Phase.generate, Phase.shrink),
     suppress_health_check=list(HealthCheck),
 )
+
+
+def check_every_case(number: int, seconds: float) -> None:
+    """Run the tests marked `covering` with all their cases, on every device, in a random order."""
+    marked = [str(p) for p in HERE.rglob("test_*.py") if "mark.covering" in p.read_text()]
+    options = ("-q", "-x", "-m", "covering", f"--every-case={number}", "--every-device")
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        command = [sys.executable, "-m", "pytest", *options, *marked]
+        subprocess.run(command, cwd=HERE.parent, timeout=seconds, check=True)
 
 
 class TimeIsUpError(KeyboardInterrupt):
@@ -235,9 +277,11 @@ def main() -> None:
         for k, (made, check) in enumerate(TARGETS):
             now = time.monotonic()
             print(f"seed {number}: {check.__name__}", flush=True)
-            turn = min(TURN, (end - now) / (len(TARGETS) - k))
+            turn = min(TURN, (end - now) / (len(TARGETS) + 1 - k))
             run = partial(worker.run, check) if check in LIMITED else check
             check_with(made, run, number, now + turn)
+        print(f"seed {number}: {check_every_case.__name__}", flush=True)
+        check_every_case(number, min(CASES_TURN, max(end - time.monotonic(), 0)))
         number += 1
 
 

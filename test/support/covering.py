@@ -7,22 +7,31 @@ from itertools import combinations, product
 from typing import Any
 
 Combination = tuple[Any, ...]
+Value = tuple[int, int]
+"""The place of a value in a combination, and its number."""
 
 
 def pairwise(*values: Sequence[Any]) -> list[Combination]:
-    """Combinations of one value of each sequence, among them every pair of values of two of them.
+    """Combinations of one value of each sequence, among them every pair of values of two of them."""
+    every = [*product(*(range(len(v)) for v in values))]
+    found = (every[k] for k in covering(every, 2))
+    return [tuple(v[k] for v, k in zip(values, case, strict=True)) for case in found]
 
-    Each is the first of those left with the most pairs that none before it has.
+
+def covering(cases: Sequence[Sequence[int]], strength: int) -> list[int]:
+    """Numbers of few cases that hold all that the cases hold of so many values at once.
+
+    Each is the first of those left with the most that none before it has.
     """
-    left = [*product(*(range(len(v)) for v in values))]
-    missing = {pair for case in left for pair in _pairs(case)}
-    found: list[Combination] = []
+    held = [_held(case, strength) for case in cases]
+    missing = set[tuple[Value, ...]]().union(*held)
+    found: list[int] = []
     while missing:
-        best = max(left, key=lambda case: len(missing & _pairs(case)))
-        missing -= _pairs(best)
-        found.append(tuple(v[k] for v, k in zip(values, best, strict=True)))
+        best = max(range(len(held)), key=lambda k: len(missing & held[k]))
+        missing -= held[best]
+        found.append(best)
     return found
 
 
-def _pairs(case: Sequence[int]) -> set[tuple[tuple[int, int], tuple[int, int]]]:
-    return {*combinations(enumerate(case), 2)}
+def _held(case: Sequence[int], strength: int) -> set[tuple[Value, ...]]:
+    return {*combinations(enumerate(case), min(strength, len(case)))}

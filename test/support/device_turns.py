@@ -24,7 +24,8 @@ def left_out(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     simulator = next((d for d in td.devices() if d.type == "simulator"), default)
     tests: dict[str, dict[str, dict[str, pytest.Item]]] = defaultdict(lambda: defaultdict(dict))
     for item in items:
-        device = getattr(item, "callspec", None) and item.callspec.params.get("device")
+        params = item.callspec.params if hasattr(item, "callspec") else {}  # pyright: ignore[reportAttributeAccessIssue]
+        device = params.get("device") or params.get("queue")
         if device in (default, simulator) and not item.get_closest_marker("every_device"):
             case = item.nodeid.replace(device.id, "", 1)
             tests[case.partition("[")[0]][case][device.id] = item

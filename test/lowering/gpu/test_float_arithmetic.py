@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import erf
 
 import numpy as np
@@ -172,27 +173,29 @@ def test_quotients_of_halves(device: td.Device) -> None:
     np.testing.assert_allclose(y[~normal], exact[~normal], rtol=0, atol=2.0**-24)
 
 
+NUMBERS = ("0.0", "(-0.0)", "6.0", "(-1.0)", "1e400", "(-1e400)", "1e-50", "(-1e-50)")
+EXTREMA = ("max(X, {})", "min(X, {})", "max({}, X)", "min({}, X)")
+
+
 @pytest.mark.every_device
 @pytest.mark.parametrize("dtype", (np.float16, np.float32, np.float64))
-@pytest.mark.parametrize(
-    "number", ("0.0", "(-0.0)", "6.0", "(-1.0)", "1e400", "(-1e400)", "1e-50", "(-1e-50)")
-)
-def test_extrema_with_numbers(device: td.Device, number: str, dtype: type) -> None:
+def test_extrema_with_numbers(device: td.Device, dtype: type) -> None:
     """NaN stays, and -0.0 is less than 0.0, whichever of both is the number."""
     if dtype == np.float64 and not device.fp64:
         pytest.skip("no doubles")
-    source = "function (X[N]) -> (A, B, C, D) { A = max(X, @); B = min(X, @); C = max(@, X); D = min(@, X); }"
-    function = td.compile(source.replace("@", number), device=device)
+    texts = [text.format(number) for number in NUMBERS for text in EXTREMA]
+    outputs = [f"O{k}" for k in range(len(texts))]
+    body = " ".join(f"{o} = {text};" for o, text in zip(outputs, texts, strict=True))
+    function = td.compile(f"function (X[N]) -> ({', '.join(outputs)}) {{ {body} }}", device=device)
     x = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 6.0, 7.0, -1.0, -2.0] * 3, dtype)
-    n = float(number.strip("()"))
-    greatest, least = function(x)[::2], function(x)[1::2]
-    for results, name, negative in ((greatest, "max", np.all), (least, "min", np.any)):
+    for result, (number, text) in zip(function(x), product(NUMBERS, EXTREMA), strict=True):
+        n, name = float(number.strip("()")), text[:3]
+        negative = np.all if name == "max" else np.any
         expected = np.fmax(x, dtype(n)) if name == "max" else np.fmin(x, dtype(n))
         expected[np.isnan(x)] = np.nan
         # Of what is 0 there, the number among it, one or all are negative.
         given = np.array([x, np.full_like(x, n)])
         signs = np.where(given == 0, np.signbit(given), negative is np.all)
-        for ours in results:
-            np.testing.assert_array_equal(ours, expected)
-            zero = expected == 0
-            np.testing.assert_array_equal(np.signbit(ours[zero]), negative(signs, axis=0)[zero])
+        np.testing.assert_array_equal(result, expected, err_msg=text.format(number))
+        zero = expected == 0
+        np.testing.assert_array_equal(np.signbit(result[zero]), negative(signs, axis=0)[zero])

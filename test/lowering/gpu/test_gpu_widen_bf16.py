@@ -46,7 +46,8 @@ def test_every_number_becomes_a_float(device: td.Device):
 
 def test_floats_are_rounded_to_even(device: td.Device):
     f = td.compile("function (A[N]) -> (O) { O = as_bfloat(A, 16); }", device=device)
-    data = near_ties()
+    # A step that leaves all low bits, and numbers of all exponents.
+    data = near_ties()[:: 37 if device.type == "simulator" else 1]
     with np.errstate(invalid="ignore"):
         same(f(data), data.astype(BF16))
 

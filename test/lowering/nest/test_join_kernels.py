@@ -36,21 +36,22 @@ def numbers(shape: tuple[int, ...]) -> np.ndarray:
     return np.where(RANDOM.random(shape) < 0.05, RANDOM.choice(SPECIAL, shape), found)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_rows_stay_in_their_groups(name: str, device: td.Device):
+@pytest.mark.parametrize(("schedule", "may_join"), SCHEDULES)
+def test_rows_stay_in_their_groups(name: str, schedule: str, may_join: bool, device: td.Device):
     text, fewest = PROGRAMS[name]
     x = numbers((6, 37))
     plain = td.compile(f"function (X[N, H]) {text}", device=device)
     expected = plain.reference(x)
-    for schedule, may_join in SCHEDULES:
-        pair = {"M": schedule.format(k="j", n=3), "O": schedule.format(k="k", n=5)}
-        function = plain.with_schedules(pair)
-        if device.type == "cpu":
-            count = fewest if may_join else 2
-            assert function.opencl(x).count("__kernel") == count, schedule
-        for found, wanted in zip(results(function(x)), results(expected), strict=True):
-            np.testing.assert_array_equal(found, wanted, err_msg=schedule)
+    pair = {"M": schedule.format(k="j", n=3), "O": schedule.format(k="k", n=5)}
+    function = plain.with_schedules(pair)
+    if device.type == "cpu":
+        count = fewest if may_join else 2
+        assert function.opencl(x).count("__kernel") == count
+    for found, wanted in zip(results(function(x)), results(expected), strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
@@ -78,6 +79,7 @@ POOLS = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
 @pytest.mark.parametrize("name", POOLS)
 @pytest.mark.parametrize("shape", [(2, 3, 13, 20), (2, 4, 33, 18)])

@@ -56,12 +56,12 @@ def product(m: int, n: int, k: int, schedule: str) -> str:
 
 
 TILES = "serial 8*k : {steps}, serial k : 8, unroll i : 4, unroll j : 4"
-GROUPS = "group.y 16*i : 5, group.x 16*j : 5, local.y 4*i : 4, local.x 4*j : 4"
+GROUPS = "group.y 16*i : 3, group.x 16*j : 3, local.y 4*i : 4, local.x 4*j : 4"
 STAGES = "stage <%a local at 8*k{copies}, %b local at 8*k{copies}>"
 
 PEELED = {
-    "product": product(70, 70, 32, f"{GROUPS}, {TILES.format(steps=4)}"),
-    "staged": product(70, 70, 32, f"{GROUPS}, {TILES.format(steps=4)}|{STAGES.format(copies='')}"),
+    "product": product(38, 38, 16, f"{GROUPS}, {TILES.format(steps=2)}"),
+    "staged": product(38, 38, 16, f"{GROUPS}, {TILES.format(steps=2)}|{STAGES.format(copies='')}"),
     "convolution": kernel(
         "tensor<19x22x3xf32> tensor<3x3x3x5xf32>",
         "tensor<19x22x5xf32>",
@@ -94,10 +94,10 @@ PEELED = {
 """Kernels whose interior needs no test at all."""
 
 SPLIT = {
-    "long": product(64, 64, 69, f"{GROUPS.replace('5', '4')}, {TILES.format(steps=9)}"),
-    "both": product(70, 70, 69, f"{GROUPS}, {TILES.format(steps=9)}|{STAGES.format(copies='')}"),
+    "long": product(32, 32, 29, f"{GROUPS.replace('3', '2')}, {TILES.format(steps=4)}"),
+    "both": product(38, 38, 29, f"{GROUPS}, {TILES.format(steps=4)}|{STAGES.format(copies='')}"),
     "fetched ahead": product(
-        70, 70, 69, f"{GROUPS}, {TILES.format(steps=9)}|{STAGES.format(copies=' copies 2')}"
+        38, 38, 29, f"{GROUPS}, {TILES.format(steps=4)}|{STAGES.format(copies=' copies 2')}"
     ),
     "large": product(
         1000,
@@ -108,10 +108,10 @@ SPLIT = {
         "|stage <%a local at 16*k copies 2 pad 4, %b local at 16*k copies 2>",
     ),
     "private": product(
-        70,
-        70,
-        69,
-        f"{GROUPS}, {TILES.format(steps=9)}|stage <%a private at k, %b private at k>",
+        38,
+        38,
+        29,
+        f"{GROUPS}, {TILES.format(steps=4)}|stage <%a private at k, %b private at k>",
     ),
 }
 """Kernels with a loop whose last steps alone need a test."""

@@ -27,6 +27,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", ("own", *TARGETS))
 @pytest.mark.parametrize("apart", (3, 5, 8))
 def test_strided_lanes(apart: int, target: str, device: td.Device):

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
+import pytest
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.gpu import ModuleOp
 from xdsl.parser import Parser
 
 from tiledialect.lowering.opencl.target import print_opencl
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 
 def build_options(queue: cl.CommandQueue) -> str:
     """Oclgrind gets vectors of i1 wrong, which only LLVM's optimizer makes."""
     simulated = queue.device.platform.name == "Oclgrind"
     return "-cl-mad-enable -cl-opt-disable" if simulated else "-cl-mad-enable"
+
+
+def own_cases(request: pytest.FixtureRequest, queue: cl.CommandQueue, name: str) -> list[Any]:
+    """Values of a parameter in the tests that run on a queue."""
+    calls = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+    return [p[name] for p in calls if {"queue", name} <= {*p} and queue_for(p["queue"]) is queue]
 
 
 NUMPY = {

@@ -6,15 +6,17 @@ import numpy as np
 import pyopencl as cl
 import pytest
 from op_cases import CASES, Case
-from printing import NUMPY, build, gpu_module, launch
+from printing import NUMPY, build, gpu_module, launch, own_cases
 
 from tiledialect.dialects.tile.numeric import kind_of
 
 
 @pytest.fixture(scope="session")
-def program(queue: cl.CommandQueue) -> cl.Program:
+def program(request: pytest.FixtureRequest, queue: cl.CommandQueue) -> cl.Program:
     # xDSL's verifier refuses vector comparisons, which upstream MLIR has.
-    return build(queue, gpu_module(*(c.text for c in CASES)), verify=False)
+    return build(
+        queue, gpu_module(*(c.text for c in own_cases(request, queue, "case"))), verify=False
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)

@@ -62,6 +62,7 @@ __kernel void copy(const __global half *a, __global half *b, __global float *c)
 """
 
 
+@pytest.mark.covering(1)
 @pytest.mark.every_device
 @pytest.mark.parametrize("device", td.devices(), ids=lambda device: device.id)
 @pytest.mark.parametrize("lanes", LANES)
@@ -235,6 +236,7 @@ def _call(device: td.Device, kernel: cl.Kernel, items: int, *arrays: np.ndarray)
         cl.enqueue_copy(queue, array, buffer)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.every_device
 @pytest.mark.parametrize("width", (2, 16))
 @pytest.mark.parametrize("source", ("as_float(A, 16)", "-as_float(A, 16)"))

@@ -25,6 +25,7 @@ SCHEDULES = (
 )
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("aggregation", ["+", ">"])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.filterwarnings("ignore::tiledialect.TileWarning")

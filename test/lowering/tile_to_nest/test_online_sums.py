@@ -58,6 +58,7 @@ def check(function: td.Function, *arrays: np.ndarray, rtol: float) -> None:
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * 1e-3)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("loops", LOOPS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_softmax(loops: str, dtype: type, device: td.Device) -> None:

@@ -158,64 +158,71 @@ def check(
         assert_close(actual, expected, length=inputs[0].size, ulps=200, scale=LARGEST)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_by_the_default_schedule(name: str, device: td.Device) -> None:
-    rng = np.random.default_rng(0)
-    for sizes in SHAPES[:4]:
-        inputs = inputs_of(PROGRAMS[name], sizes, rng)
-        module = fused(PROGRAMS[name], inputs)
-        if min(inputs[0].shape) > 1:
-            (kernel,) = kernels_of(module)
-            assert kernel.axes is not None
-        check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+@pytest.mark.parametrize("sizes", SHAPES)
+def test_by_the_default_schedule(sizes: tuple[int, int], name: str, device: td.Device) -> None:
+    inputs = inputs_of(PROGRAMS[name], sizes, np.random.default_rng(0))
+    module = fused(PROGRAMS[name], inputs)
+    if min(inputs[0].shape) > 1:
+        (kernel,) = kernels_of(module)
+        assert kernel.axes is not None
+    check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_by_random_schedules(name: str, device: td.Device) -> None:
-    choose, rng = random.Random(name), np.random.default_rng(1)
-    for _ in range(3):
-        inputs = inputs_of(PROGRAMS[name], choose.choice(SHAPES[2:]), rng)
-        module = fused(PROGRAMS[name], inputs)
-        for kernel in kernels_of(module):
-            if kernel.axes is not None:
-                kernel.schedule = ScheduleAttr(random_schedule(kernel, choose))
-        module.verify()
-        check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+@pytest.mark.parametrize("seed", range(6))
+def test_by_random_schedules(seed: int, name: str, device: td.Device) -> None:
+    choose, rng = random.Random(f"{name} {seed}"), np.random.default_rng(1)
+    inputs = inputs_of(PROGRAMS[name], choose.choice(SHAPES[2:]), rng)
+    module = fused(PROGRAMS[name], inputs)
+    for kernel in kernels_of(module):
+        if kernel.axes is not None:
+            kernel.schedule = ScheduleAttr(random_schedule(kernel, choose))
+    module.verify()
+    check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
 
 
+# With 16 lanes Oclgrind reports what is not so, of whole rows too.
+SHORT = ((4, 7), (8, 37), (8, 45), (8, 43), (4, 27))
+LONG = ((4, 515), (4, 518), (8, 516))
+
+
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_ends_of_rows(name: str, device: td.Device) -> None:
+@pytest.mark.parametrize(("width", "size"), (*SHORT, *LONG))
+def test_ends_of_rows(width: int, size: int, name: str, device: td.Device) -> None:
     """Vector tails of rows are shifted inwards, with several vectors or rows unrolled.
 
     Vectors of long rows are aligned in memory.
     """
-    choose, rng = random.Random(name), np.random.default_rng(3)
-    # With 16 lanes Oclgrind reports what is not so, of whole rows too.
-    short, long = ((4, 7), (8, 37), (8, 43)), ((4, 515), (8, 516))
-    is_along = "[m, 0" in PROGRAMS[name]
-    for width, size in (*short, *long) if is_along else short:
-        sizes = (3, size) if is_along else (size, 5)
-        inputs = inputs_of(PROGRAMS[name], sizes, rng)
-        module = fused(PROGRAMS[name], inputs)
-        for kernel in kernels_of(module):
-            kernel.schedule = ScheduleAttr(by_vectors(kernel, width, choose))
-        module.verify()
-        check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+    choose = random.Random(f"{name} {size}")
+    sizes = (3, size) if "[m, 0" in PROGRAMS[name] else (min(size, 45), 5)
+    inputs = inputs_of(PROGRAMS[name], sizes, np.random.default_rng(3))
+    module = fused(PROGRAMS[name], inputs)
+    for kernel in kernels_of(module):
+        kernel.schedule = ScheduleAttr(by_vectors(kernel, width, choose))
+    module.verify()
+    check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_last_rows(name: str, device: td.Device) -> None:
+@pytest.mark.parametrize(
+    ("together", "group", "count"), ((4, 3, 19), (4, 5, 18), (2, 5, 11), (8, 2, 23), (4, 2, 17))
+)
+def test_last_rows(together: int, group: int, count: int, name: str, device: td.Device) -> None:
     """The last of unrolled rows are shifted inwards, unless a group has them alone."""
-    choose, rng = random.Random(name), np.random.default_rng(5)
-    for together, group, count in ((4, 3, 19), (2, 5, 11), (8, 2, 23)):
-        sizes = (count, 9) if "[m, 0" in PROGRAMS[name] else (9, count)
-        inputs = inputs_of(PROGRAMS[name], sizes, rng)
-        module = fused(PROGRAMS[name], inputs)
-        for kernel in kernels_of(module):
-            if kernel.axes is not None:
-                kernel.schedule = ScheduleAttr(by_rows(kernel, together, group, choose))
-        module.verify()
-        check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+    choose = random.Random(f"{name} {count}")
+    sizes = (count, 9) if "[m, 0" in PROGRAMS[name] else (9, count)
+    inputs = inputs_of(PROGRAMS[name], sizes, np.random.default_rng(5))
+    module = fused(PROGRAMS[name], inputs)
+    for kernel in kernels_of(module):
+        if kernel.axes is not None:
+            kernel.schedule = ScheduleAttr(by_rows(kernel, together, group, choose))
+    module.verify()
+    check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
 
 
 def by_rows(kernel: KernelOp, together: int, group: int, choose: random.Random) -> Schedule:
@@ -258,6 +265,7 @@ def is_input(kernel: KernelOp, stage: Stage) -> bool:
     return isinstance(kernel.values[stage.operand], BlockArgument)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("aggregation", ["+", ">", "*"])
 @pytest.mark.parametrize(
     "schedule",
@@ -277,18 +285,19 @@ def test_last_columns(aggregation: str, schedule: str, device: td.Device) -> Non
     np.testing.assert_array_equal(scheduled(x), function.reference(x))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_gradients(name: str, device: td.Device) -> None:
-    choose, rng = random.Random(name), np.random.default_rng(2)
+@pytest.mark.parametrize("seed", range(3))
+def test_gradients(seed: int, name: str, device: td.Device) -> None:
+    choose, rng = random.Random(f"{name} {seed}"), np.random.default_rng(2)
     function = td.compile(PROGRAMS[name])
-    for _ in range(2):
-        inputs = inputs_of(PROGRAMS[name], choose.choice(SHAPES), rng)
-        outputs = tuple_of(function.reference(*inputs))
-        given = [*inputs, *(rng.standard_normal(o.shape).astype(np.float32) for o in outputs)]
-        names = function.inputs
-        module = fused(PROGRAMS[name], given, (Gradient(names, False),))
-        for kernel in kernels_of(module):
-            if kernel.axes is not None:
-                kernel.schedule = ScheduleAttr(random_schedule(kernel, choose))
-        module.verify()
-        check(module, given, tuple_of(function.gradient().reference(*given)), device)
+    inputs = inputs_of(PROGRAMS[name], choose.choice(SHAPES[3:]), rng)
+    outputs = tuple_of(function.reference(*inputs))
+    given = [*inputs, *(rng.standard_normal(o.shape).astype(np.float32) for o in outputs)]
+    names = function.inputs
+    module = fused(PROGRAMS[name], given, (Gradient(names, False),))
+    for kernel in kernels_of(module):
+        if kernel.axes is not None:
+            kernel.schedule = ScheduleAttr(random_schedule(kernel, choose))
+    module.verify()
+    check(module, given, tuple_of(function.gradient().reference(*given)), device)

@@ -53,6 +53,7 @@ def test_batched(device: td.Device, rows: int, sums: int, stage: str, aggregatio
     _agrees(source, f"<{levels}> {stage}", (2, 3, sums), (2, rows, sums), device)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("columns", [23, 5])
 @pytest.mark.parametrize(
     "stage", ["", "stage <B local vector 8>", "stage <B local at 16*j vector 8>"]

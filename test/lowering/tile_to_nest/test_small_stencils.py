@@ -105,32 +105,40 @@ def check(
         assert_close(actual, expected, length=16, ulps=200, scale=LARGEST)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_by_the_chosen_schedule(name: str, device: td.Device) -> None:
-    rng = np.random.default_rng(0)
-    for shape in (s for s in SHAPES if min(s) > 1 or name not in ("reflected", "others")):
-        inputs = [rng.standard_normal(shape).astype(np.float32)]
-        module = fused(PROGRAMS[name], inputs)
-        if name in PARTS and min(shape) > 2:
-            assert len(kernels_of(module)) == 1
-        if name in ONE_KERNEL and shape[0] > 2:
-            (kernel,) = kernels_of(module)
-            assert len(kernel.contractions) == 2
-        check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+LARGE = [
+    (name, shape)
+    for shape in SHAPES
+    for name in PROGRAMS
+    if min(shape) > 1 or name not in ("reflected", "others")
+]
 
 
+@pytest.mark.covering(1)
+@pytest.mark.parametrize(("name", "shape"), LARGE)
+def test_by_the_chosen_schedule(name: str, shape: tuple[int, int], device: td.Device) -> None:
+    inputs = [np.random.default_rng(0).standard_normal(shape).astype(np.float32)]
+    module = fused(PROGRAMS[name], inputs)
+    if name in PARTS and min(shape) > 2:
+        assert len(kernels_of(module)) == 1
+    if name in ONE_KERNEL and shape[0] > 2:
+        (kernel,) = kernels_of(module)
+        assert len(kernel.contractions) == 2
+    check(module, inputs, tuple_of(td.compile(PROGRAMS[name]).reference(*inputs)), device)
+
+
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_gradients_by_random_schedules(name: str, device: td.Device) -> None:
-    choose, rng = random.Random(name), np.random.default_rng(1)
+@pytest.mark.parametrize("seed", range(2))
+def test_gradients_by_random_schedules(seed: int, name: str, device: td.Device) -> None:
+    choose, rng = random.Random(f"{name} {seed}"), np.random.default_rng(1)
     function = td.compile(PROGRAMS[name])
-    for _ in range(2):
-        inputs = [rng.standard_normal(choose.choice(SHAPES)).astype(np.float32)]
-        outputs = tuple_of(function.reference(*inputs))
-        given = [*inputs, *(rng.standard_normal(o.shape).astype(np.float32) for o in outputs)]
-        module = fused(PROGRAMS[name], given, (Gradient(function.inputs, False),))
-        for kernel in kernels_of(module):
-            if len(kernel.contractions) > 1:
-                schedule = replace(random_schedule(kernel, choose), stages=())
-                kernel.schedule = ScheduleAttr(schedule)
-        module.verify()
-        check(module, given, tuple_of(function.gradient().reference(*given)), device)
+    inputs = [rng.standard_normal(choose.choice(SHAPES)).astype(np.float32)]
+    outputs = tuple_of(function.reference(*inputs))
+    given = [*inputs, *(rng.standard_normal(o.shape).astype(np.float32) for o in outputs)]
+    module = fused(PROGRAMS[name], given, (Gradient(function.inputs, False),))
+    for kernel in kernels_of(module):
+        if len(kernel.contractions) > 1:
+            schedule = replace(random_schedule(kernel, choose), stages=())
+            kernel.schedule = ScheduleAttr(schedule)
+    module.verify()
+    check(module, given, tuple_of(function.gradient().reference(*given)), device)

@@ -52,6 +52,7 @@ def has_passes(count: int, text: str, loops: str) -> bool:
     return loops not in SHARED or text.count("for (") == count
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("loops", LOOPS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_norm(loops: str, dtype: type, device: td.Device) -> None:
@@ -75,6 +76,7 @@ def test_gradient(loops: str, device: td.Device) -> None:
     assert has_passes(2, function.opencl(x, dy), loops)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("loops", LOOPS)
 @pytest.mark.parametrize("offset", [0, 1e4])
 def test_welford_sums(loops: str, offset: float, device: td.Device) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compare import assert_close
-from covering import pairwise
 from described import check_as, spec
 from xdsl.dialects import gpu, memref, vector
 from xdsl.dialects.builtin import DenseArrayBase, i32
@@ -39,9 +38,10 @@ TARGETS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("width", "times", "target"), pairwise((5, 16, 37), (2, 3, 4), ("own", *TARGETS))
-)
+@pytest.mark.covering(2)
+@pytest.mark.parametrize("target", ("own", *TARGETS))
+@pytest.mark.parametrize("times", (2, 3, 4))
+@pytest.mark.parametrize("width", (5, 16, 37))
 def test_copies_in_turns(times: int, width: int, target: str, device: td.Device):
     random = np.random.default_rng(0)
     square = times * times
@@ -70,6 +70,7 @@ def test_copies_to_places_of_several_digits(target: str, device: td.Device):
 ROWS = """function (X[N, M], S[N], T[M]) -> (O) { O = X * reshape(S, N, 1) + T; }"""
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", ("own", *TARGETS))
 @pytest.mark.parametrize(("row", "dtype"), [(2, np.float64), (3, np.float32), (3, np.uint8)])
 def test_short_rows_with_numbers_of_their_own(
@@ -121,9 +122,10 @@ NEAREST_PIXELS = """function (X[H, W, C]) -> (O) {
 DTYPES = (np.float32, np.float64, np.int32, np.uint8)
 
 
-@pytest.mark.parametrize(
-    ("row", "dtype", "target"), pairwise((2, 3, 4, 5), DTYPES, ("own", *TARGETS))
-)
+@pytest.mark.covering(2)
+@pytest.mark.parametrize("target", ("own", *TARGETS))
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("row", (2, 3, 4, 5))
 def test_mirrored_rows_of_short_pixels(row: int, dtype: type, target: str, device: td.Device):
     function = td.compile(MIRRORED, device=device)
     for shape in ((2, 21, row), (3, 64, row)):

@@ -1,0 +1,47 @@
+"""Few cases of tests marked `covering` run, with every value, or every pair of values."""
+
+from __future__ import annotations
+
+from itertools import product
+from types import SimpleNamespace
+
+import pytest
+from case_samples import left_out
+
+
+class Item(SimpleNamespace):
+    """An item of a test `t` with some parameters, marked if there is a strength."""
+
+    __hash__ = object.__hash__
+
+    def __init__(self, strength: int, **params: int):
+        super().__init__(nodeid=f"a.py::t[{params}]", callspec=SimpleNamespace(params=params))
+        self.strength = strength
+
+    def get_closest_marker(self, name: str) -> SimpleNamespace | None:
+        return SimpleNamespace(args=(self.strength,)) if self.strength else None
+
+
+def kept(strength: int) -> list[tuple[int, int, int]]:
+    every = product(range(4), range(3), range(2))
+    items = [Item(strength, a=a, b=b, device=device) for a, b, device in every]
+    gone = left_out(items)
+    params = (item.callspec.params for item in items if item not in gone)
+    return [(p["a"], p["b"], p["device"]) for p in params]
+
+
+def test_every_value_is_there():
+    found = kept(1)
+    assert {a for a, _, _ in found} == {0, 1, 2, 3} and {b for _, b, _ in found} == {0, 1, 2}
+    assert len({(a, b) for a, b, _ in found}) == 4
+
+
+@pytest.mark.parametrize("strength", (1, 2))
+def test_a_case_keeps_its_devices(strength: int):
+    found = kept(strength)
+    assert all((a, b, 1 - device) in found for a, b, device in found)
+
+
+@pytest.mark.parametrize("strength", (0, 2))
+def test_all_run_without_the_mark_and_with_every_pair_of_two(strength: int):
+    assert len(kept(strength)) == 24
