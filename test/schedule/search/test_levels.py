@@ -30,10 +30,18 @@ def test_levels_lie_around_those_before_and_the_rest_is_on_the_grid():
     )
 
 
+def test_groups_are_on_the_grid_after_the_rest_of_the_output():
+    levels = Levels(product(100, 64, 30)).vector("j", 8).loop("j", 8).add("i", 5, Role.GROUP)
+    assert levels.whole(["k"]).schedule().levels[:2] == (
+        LoopLevel("i", 5, 20, Role.GROUP, "y"),
+        LoopLevel("i", 1, 5, Role.GROUP, "x"),
+    )
+
+
 def test_a_copy_of_levels_is_independent():
     levels = Levels(product(8, 8, 8)).vector("j", 8)
-    levels.copy().whole(["k"])
-    assert levels.rest("k") == 8 and len(levels.inner) == 1
+    levels.copy().whole(["k"]).add("i", 2, Role.GROUP)
+    assert levels.rest("k") == 8 and len(levels.inner) == 1 and not levels.groups
 
 
 def test_items_are_shared_by_powers_of_two_and_the_first_index_has_neighbours():

@@ -9,16 +9,14 @@ in axes alone are equal. Each operand may have a tile in local memory and one in
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import permutations
-from math import prod
 
 from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import modelled
 from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.default_schedule import on_grid
 from tiledialect.schedule.loops import (
     PARALLEL,
     LoopLevel,
@@ -28,6 +26,7 @@ from tiledialect.schedule.loops import (
     Stage,
     check,
 )
+from tiledialect.schedule.search.candidates.levels import Levels
 from tiledialect.schedule.search.choice import exceeded, in_sub_groups
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, Decisions, Option
 
@@ -74,19 +73,20 @@ class _Builder:
     facts: Facts
     device: Device
     chooser: Chooser
-    levels: dict[str, list[LoopLevel]] = field(default_factory=dict[str, list[LoopLevel]])
-    """Levels of each index, innermost first."""
+
+    def __post_init__(self):
+        self.levels = Levels(self.facts)
 
     def schedule(self) -> Schedule:
         """Schedule of the decisions.
 
         Raises a ``DeadEndError`` if the kernel cannot run it, or the device has no room for it.
         """
-        for index in self._indices():
-            self.levels[index] = self._cut(index)
-        levels = self._ordered()
-        stages = tuple(s for n in self._staged for s in self._stages(n, levels))
-        found = Schedule(levels, stages, one_pass=self._one_pass(stages))
+        for index in self._indices:
+            self._cut(index)
+        self._order()
+        stages = tuple(s for n in self._staged for s in self._stages(n))
+        found = replace(self.levels.schedule(stages), one_pass=self._one_pass(stages))
         found = in_sub_groups(self.facts, found, self.device)
         try:
             last = max((s.operand for s in stages), default=-1)
@@ -97,6 +97,7 @@ class _Builder:
             raise DeadEndError(reason)
         return found
 
+    @lazy
     def _indices(self) -> list[str]:
         """Indices with a choice, the one that runs along the output's memory first."""
         strides: Mapping[str, int] = self.facts.outputs[0].strides if self.facts.outputs else {}
@@ -105,35 +106,32 @@ class _Builder:
 
     # -- levels ------------------------------------------------------------------------------
 
-    def _cut(self, index: str) -> list[LoopLevel]:
-        found: list[LoopLevel] = []
-        stride, rest = 1, self.facts.extents[index]
-        while rest > 1:
-            roles = self._roles(index, found)
-            number = len(found)
-            role = Role(str(self.chooser.choose(f"{index} {number}", roles, ROLES)))
+    def _cut(self, index: str) -> None:
+        """Add the levels of an index, innermost first."""
+        inner: list[Role] = []
+        while (rest := self.levels.rest(index)) > 1:
+            name, roles = f"{index} {len(inner)}", self._roles(index, inner)
+            role = Role(str(self.chooser.choose(name, roles, ROLES)))
             most = self._most(role)
             options = sizes(rest, most)
             if role is Role.VECTOR:
                 options = [n for n in options if n in VECTORS]
-            if number + 1 == MOST_LEVELS:
+            inner.append(role)
+            if len(inner) == MOST_LEVELS:
                 options = [rest] if rest <= most else []
-            steps = self.chooser.choose(f"{index} {number} steps", options)
+            steps = self.chooser.choose(f"{name} steps", options)
             assert isinstance(steps, int)
-            found.append(LoopLevel(index, stride, steps, role))
-            self.levels[index] = found
-            stride, rest = stride * steps, ceil_div(rest, steps)
-        return found
+            self.levels.add(index, steps, role, "x" if role is Role.LOCAL else "")
 
-    def _roles(self, index: str, inner: Sequence[LoopLevel]) -> list[Option]:
+    def _roles(self, index: str, inner: Sequence[Role]) -> list[Option]:
         """Roles that the next level of an index may have."""
         is_output = index in self.facts.output_indices
         last = len(inner) + 1 == MOST_LEVELS
-        if inner and inner[-1].role is Role.GROUP:
+        if inner and inner[-1] is Role.GROUP:
             return [str(Role.GROUP)]
         found: list[Option] = []
         for role in map(Role, ROLES):
-            if role is Role.VECTOR and (inner or self._has_vector()):
+            if role is Role.VECTOR and (inner or self.levels.steps(role) > 1):
                 continue
             if (role is Role.GROUP and not is_output) or self._most(role) < 2:
                 continue
@@ -142,43 +140,34 @@ class _Builder:
             found.append(str(role))
         return found
 
-    def _has_vector(self) -> bool:
-        return any(x.role is Role.VECTOR for own in self.levels.values() for x in own)
-
-    def _steps(self, *roles: Role) -> int:
-        return prod(x.extent for own in self.levels.values() for x in own if x.role in roles)
-
     def _most(self, role: Role) -> int:
         """Most steps that a further level of a role may have."""
         if role is Role.LOCAL:
-            return self.device.max_work_group_size // self._steps(Role.LOCAL)
+            return self.device.max_work_group_size // self.levels.steps(role)
         if role is Role.VECTOR:
             return max(VECTORS)
         if role is Role.UNROLL:
-            return MOST_STEPS_OF_BODY // self._steps(Role.UNROLL)
+            return MOST_STEPS_OF_BODY // self.levels.steps(role)
         return 1 << 31
 
-    def _ordered(self) -> tuple[LoopLevel, ...]:
-        """All levels: groups, items, loops, and the vector, each in an order of their own."""
-        found: list[LoopLevel] = []
-        for name, roles in ORDERED.items():
-            own = {
-                index: [x for x in reversed(levels) if x.role in roles]
-                for index, levels in self.levels.items()
-            }
-            found += self._merged(name, own)
-        return with_axes(found)
+    def _order(self) -> None:
+        """Order groups, items and loops among themselves; the vector is inside all."""
+        levels = self.levels
+        levels.groups = self._ordered(GROUPS, levels.groups)
+        levels.items = self._ordered(ITEMS, levels.items)
+        lanes = [x for x in levels.inner if x.role is Role.VECTOR]
+        loops = [x for x in levels.inner if x.role is not Role.VECTOR]
+        levels.inner = [*self._ordered(LOOPS, loops), *lanes]
 
-    def _merged(self, name: str, own: Mapping[str, list[LoopLevel]]) -> Iterable[LoopLevel]:
-        left = {index: list(levels) for index, levels in own.items() if levels}
-        number = 0
-        while left:
-            names = [*left]
+    def _ordered(self, name: str, levels: Sequence[LoopLevel]) -> list[LoopLevel]:
+        left = {n: [x for x in levels if x.index == n] for n in self._indices}
+        found: list[LoopLevel] = []
+        for number in range(len(levels)):
+            names = [n for n, own in left.items() if own]
             if len(names) > 1:
-                names = [str(self.chooser.choose(f"{name} {number}", names, [*own]))]
-            yield left[names[0]].pop(0)
-            left = {index: levels for index, levels in left.items() if levels}
-            number += 1
+                names = [str(self.chooser.choose(f"{name} {number}", names, self._indices))]
+            found.append(left[names[0]].pop(0))
+        return found
 
     # -- stages ------------------------------------------------------------------------------
 
@@ -192,19 +181,19 @@ class _Builder:
         names = {t.number for t in self.facts.inputs if t.names}
         return tuple(sorted({*names, *self.facts.kept}))
 
-    def _stages(self, number: int, levels: Sequence[LoopLevel]) -> Iterable[Stage]:
+    def _stages(self, number: int) -> Iterable[Stage]:
         places: Sequence[Option] = PLACES
         if self.facts.is_rows or not self._may_be_local(number):
             places = [p for p in PLACES if "local" not in p]
         wanted = str(self.chooser.choose(f"stage {number}", places, PLACES)).split()
-        inside = [x for x in levels if x.role not in PARALLEL]
         for place in wanted if wanted != ["none"] else ():
-            yield self._stage(number, inside, local=place == "local")
+            yield self._stage(number, local=place == "local")
 
     def _may_be_local(self, number: int) -> bool:
         return self.device.local_mem_size > 0 and number in self._ranks
 
-    def _stage(self, number: int, inside: Sequence[LoopLevel], *, local: bool) -> Stage:
+    def _stage(self, number: int, *, local: bool) -> Stage:
+        inside = self.levels.inner
         name = f"stage {number} {'local' if local else 'private'}"
         place = self.chooser.choose(f"{name} at", [*range(len(inside) + 1)])
         assert isinstance(place, int)
@@ -243,23 +232,15 @@ class _Builder:
         return self.chooser.choose("one pass", ["no", "yes"]) == "yes"
 
 
+GROUPS, ITEMS, LOOPS = "order of groups", "order of items", "order of loops"
 ORDERED: Mapping[str, tuple[Role, ...]] = {
-    "order of groups": (Role.GROUP,),
-    "order of items": (Role.LOCAL,),
-    "order of loops": (Role.SERIAL, Role.UNROLL),
-    "order of lanes": (Role.VECTOR,),
+    GROUPS: (Role.GROUP,),
+    ITEMS: (Role.LOCAL,),
+    LOOPS: (Role.SERIAL, Role.UNROLL),
 }
 """Roles whose levels have an order together, from the outermost on."""
 AXES = "zyx"
 """Axes of the grid and of groups, the last one the fastest."""
-
-
-def with_axes(levels: Sequence[LoopLevel]) -> tuple[LoopLevel, ...]:
-    """Levels with axes: groups on those of the grid, the last along x, and all items along x."""
-    groups = [(x.index, x.stride, x.extent) for x in levels if x.role is Role.GROUP]
-    others = (x for x in levels if x.role is not Role.GROUP)
-    items = (replace(x, axis="x") if x.role is Role.LOCAL else x for x in others)
-    return (*on_grid(groups), *items)
 
 
 def without_axes(levels: Iterable[LoopLevel]) -> list[LoopLevel]:

@@ -36,6 +36,8 @@ class Levels:
         self.facts = facts
         self.reach = dict.fromkeys(facts.extents, 1)
         """Number of values of each index that the levels reach."""
+        self.groups: list[LoopLevel] = []
+        """Levels of groups beside the rest of output indices, outermost first."""
         self.items: list[LoopLevel] = []
         """Levels of work-items, outermost first."""
         self.inner: list[LoopLevel] = []
@@ -44,7 +46,8 @@ class Levels:
     def copy(self) -> Levels:
         """A copy, to which other levels may be added."""
         found = Levels(self.facts)
-        found.reach, found.items, found.inner = {**self.reach}, [*self.items], [*self.inner]
+        found.reach, found.groups = {**self.reach}, [*self.groups]
+        found.items, found.inner = [*self.items], [*self.inner]
         return found
 
     def rest(self, index: str) -> int:
@@ -56,6 +59,10 @@ class Levels:
         """Number of steps of the levels so far."""
         return prod(self.reach.values())
 
+    def steps(self, role: Role) -> int:
+        """Number of steps of the levels of a role."""
+        return prod(x.extent for x in (*self.items, *self.inner) if x.role is role)
+
     def add(
         self, index: str, extent: int, role: Role, axis: str = "", *, is_place: bool = False
     ) -> Self:
@@ -66,7 +73,8 @@ class Levels:
         if extent > 1 or is_place:
             reach = self.reach[index]
             level = LoopLevel(index, reach, extent, role, axis)
-            (self.items if role is Role.LOCAL else self.inner).insert(0, level)
+            around = self.groups if role is Role.GROUP else self.inner
+            (self.items if role is Role.LOCAL else around).insert(0, level)
             self.reach[index] = reach * extent
         return self
 
@@ -115,13 +123,15 @@ class Levels:
         *,
         has_all_axes: bool = False,
     ) -> Schedule:
-        """The schedule, with the rest of output indices on the grid, perhaps in another order.
+        """The schedule, with groups and the rest of output indices on the grid, perhaps in another
+        order.
 
         With ``has_all_axes`` each of them has an axis even if it has a single step.
         """
         names = grid or self.facts.output_indices
         rest = [(n, self.reach[n], self.rest(n)) for n in names]
-        groups = on_grid(rest if has_all_axes else (x for x in rest if x[2] > 1))
+        left = rest if has_all_axes else [x for x in rest if x[2] > 1]
+        groups = on_grid([*left, *((x.index, x.stride, x.extent) for x in self.groups)])
         return Schedule((*groups, *self.items, *self.inner), tuple(stages))
 
 
