@@ -113,7 +113,7 @@ def timed(
 
     def seconds(function: td.Function) -> float:
         _, profile = function.profile(*arrays)
-        own = [k.seconds for k in profile.kernels if k.kernel.endswith(f"_{kernel.name}")]
+        own = [k.seconds for k in profile.kernels if k.part == kernel.name]
         return sum(own) if own else profile.seconds
 
     found = [seconds(function) for function in functions]

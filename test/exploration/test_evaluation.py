@@ -22,7 +22,7 @@ from tiledialect.exploration import evaluation
 from tiledialect.exploration.evaluation import Evaluator, Failure
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.subject import Case, Subject
-from tiledialect.lowering.runtime.program import cache
+from tiledialect.lowering.runtime.program import cache, compiling
 
 GOOD = Implementation(("C: <group.x i : 4, unroll k : 6, unroll j : 8>",))
 
@@ -52,6 +52,30 @@ def test_kernels_have_times_of_their_own(fast: td.Device):
     own = [outcome.seconds_of(name) for name in ("S", "Y")]
     assert min(own) > 0 and sum(own) == pytest.approx(outcome.seconds)
     assert outcome.seconds_of("others") == outcome.seconds
+
+
+def test_a_trial_is_lowered_once_and_copies_count_to_the_kernels_that_read_them(
+    fast: td.Device, monkeypatch: pytest.MonkeyPatch
+):
+    """The plan has the names of the kernels."""
+    calls: list[str | None] = []
+
+    def counting(*args: Any) -> Any:
+        calls.append(args[3] if len(args) > 3 else None)
+        return lowered(*args)
+
+    lowered = compiling.lowered
+    source = (
+        "function (A[M, K], B[K, N]) -> (C, Y) { C[i, j: M, N] = +(A[i, k] * B[k, j]); Y = A * 2; }"
+    )
+    f = td.compile(source, device=fast)
+    subject = f.subject([np.ones((8, 6), np.float32), np.ones((6, 4), np.float32)], {})
+    copied = "C: <serial i : 8, serial k : 6, serial j : 4> stage <B global order (1, 0)>"
+    monkeypatch.setattr(compiling, "lowered", counting)
+    outcome = evaluation.outcome_of(subject, Implementation((copied,)), inf)
+    assert outcome.is_good and len(calls) == 1
+    own = dict(outcome.kernels)
+    assert own.keys() == {"C", "Y"} and sum(own.values()) == pytest.approx(outcome.seconds)
 
 
 def test_a_schedule_that_is_refused_says_why(evaluator: Evaluator):

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -33,7 +33,6 @@ from tiledialect.records import from_json, to_json
 
 if TYPE_CHECKING:
     from tiledialect.lowering.runtime.call.launch import Executable
-    from tiledialect.lowering.runtime.program.program import Program
 
 Array = npt.NDArray[Any]
 
@@ -203,7 +202,6 @@ def outcome_of(subject: Subject, implementation: Implementation, best: float) ->
     except TileError as error:
         return Outcome(failure=Failure.REFUSED, message=error.message)
     if outcome.seconds < inf:
-        outcome = replace(outcome, kernels=_named(outcome, program, subject))
         # Kernels that end the process, or are wrong, are tried again before the user has them.
         specialization.keep()
     return outcome
@@ -245,26 +243,12 @@ def _measured(
             best = profile
     assert best is not None
     seconds = max(best.seconds, TICK)
-    kernels = tuple((k.kernel, max(k.seconds, TICK)) for k in best.kernels)
-    return Outcome(seconds, Failure.SLOW if seconds > limit else Failure.NONE, kernels=kernels)
-
-
-def _named(outcome: Outcome, program: Program, subject: Subject) -> tuple[tuple[str, float], ...]:
-    """Seconds of the program's kernels by their names, with the copies that each reads."""
-    from tiledialect.dialects.tile.global_stage import copies_of
-    from tiledialect.dialects.tile.schedule_text import named_kernels
-    from tiledialect.lowering.runtime.program.compiling import lowered
-
-    if len(outcome.kernels) < 2 or not program.is_scheduled:
-        return ()
-    kernels = named_kernels(lowered(program, subject.types, subject.device, "tile-loop-tiling"))
-    if len(kernels) != len(outcome.kernels):
-        return ()
-    own = dict(zip(kernels.values(), (seconds for _, seconds in outcome.kernels), strict=True))
-    # The copies that a kernel reads are a part of its schedule.
-    return tuple(
-        (name, own[op] + sum(own[copy] for copy in copies_of(op))) for name, op in kernels.items()
-    )
+    kernels: dict[str, float] = {}
+    for kernel in best.kernels if len(best.kernels) > 1 else ():
+        if kernel.part:
+            kernels[kernel.part] = kernels.get(kernel.part, 0.0) + max(kernel.seconds, TICK)
+    failure = Failure.SLOW if seconds > limit else Failure.NONE
+    return Outcome(seconds, failure, kernels=tuple(kernels.items()))
 
 
 def _are_same(outputs: Sequence[Array], others: Sequence[Array]) -> bool:

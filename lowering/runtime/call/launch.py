@@ -43,6 +43,9 @@ class KernelTime:
     """Bytes of the buffers of the kernel, together."""
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
+    part: str = ""
+    """Name of the kernel of the program that was computed, or whose operand was copied; empty where
+    kernels have no launches of their own."""
 
     def line(self, width: int) -> str:
         """The time, the rate and the sizes, in a table whose names are so wide."""
@@ -271,7 +274,8 @@ class Executable:
     def _time(self, launch: Launch, seconds: float) -> KernelTime:
         numbers = {arg for arg in launch.args if isinstance(arg, int)}
         nbytes = sum(self.plan.sizes[k] for k in numbers)
-        return KernelTime(launch.kernel, seconds, nbytes, launch.global_size, launch.local_size)
+        sizes = launch.global_size, launch.local_size
+        return KernelTime(launch.kernel, seconds, nbytes, *sizes, launch.part)
 
     def aside(self) -> Executable:
         """Copy of this with memory and kernels of its own, on the same queue.

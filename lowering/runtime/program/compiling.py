@@ -6,6 +6,7 @@ without them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from tiledialect.caches import compilation
+from tiledialect.dialects.tile.global_stage import copies_of
+from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.errors import TileError
 from tiledialect.ir.signature import find_function
 from tiledialect.lowering.compilation import (
@@ -36,7 +39,7 @@ from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.lowering.runtime.program.early_builds import Builder
 from tiledialect.lowering.runtime.program.kernel_reuse import plan_of_nests
-from tiledialect.lowering.runtime.program.plan import Plan
+from tiledialect.lowering.runtime.program.plan import Launch, Plan
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program import Program, Types
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
@@ -65,8 +68,28 @@ def compiled(
         plan = make_plan(module, program.result_name)
     else:
         module = lowered(program, types, device, LiftToNestPass.name)
-        plan = plan_of_nests(module, program.result_name, builder=builder)
+        parts = [*_parts(module)]
+        plan = _named(plan_of_nests(module, program.result_name, builder=builder), parts)
     return replace(plan, warnings=warnings_of(module))
+
+
+def _parts(module: ModuleOp) -> Iterator[str]:
+    """Names of the scheduled kernels of a program, in their order; a copy of an operand has that of
+    the kernel that reads it."""
+    kernels = named_kernels(module)
+    readers = {copy: name for name, kernel in kernels.items() for copy in copies_of(kernel)}
+    for name, kernel in kernels.items():
+        yield readers.get(kernel, name)
+
+
+def _named(plan: Plan, parts: Sequence[str]) -> Plan:
+    """A plan whose launches have the names of kernels, if each kernel has a launch."""
+    launches = [step for step in plan.steps if isinstance(step, Launch)]
+    if len(launches) != len(parts):
+        return plan
+    names = iter(parts)
+    steps = (replace(s, part=next(names)) if isinstance(s, Launch) else s for s in plan.steps)
+    return replace(plan, steps=tuple(steps))
 
 
 def lowered(program: Program, types: Types, device: Device, after: str | None = None) -> ModuleOp:

@@ -62,6 +62,9 @@ class Launch:
     global_size: tuple[int, int, int]
     local_size: tuple[int, int, int]
     args: tuple[int | Scalar, ...]
+    part: str = ""
+    """Name of the kernel of the program that is computed, or whose operand is copied; empty where
+    kernels have no launches of their own."""
 
 
 @dataclass(frozen=True)

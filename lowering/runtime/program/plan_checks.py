@@ -83,6 +83,7 @@ def _check_copy(plan: Plan, copy: Copy) -> None:
 
 def _check_launch(plan: Plan, launch: Launch, heads: Heads) -> None:
     _require(launch.kernel in heads, "the name of a kernel")
+    _require(isinstance(launch.part, str), "the part of a kernel")  # pyright: ignore[reportUnnecessaryIsInstance]
     for whole, part in zip(launch.global_size, launch.local_size, strict=True):
         _require(_natural(whole, 1) and _natural(part, 1) and whole % part == 0, "a size")
     parameters = heads[launch.kernel]

@@ -104,6 +104,7 @@ NO_PLANS: dict[str, Plan] = {
     "slot beyond the end": replace(PLAN, slots=(SLOT, Slot(0, 57, 8))),
     "slot of nothing": replace(PLAN, slots=(SLOT, Slot(1, 0, 8))),
     "kernel": replace(PLAN, steps=(replace(LAUNCH, kernel="another"),)),
+    "part": replace(PLAN, steps=(replace(LAUNCH, part=3),)),
     "global size": replace(PLAN, steps=(replace(LAUNCH, global_size=(3, 1, 1)),)),
     "no local size": replace(PLAN, steps=(replace(LAUNCH, local_size=(0, 1, 1)),)),
     "text as a size": replace(PLAN, steps=(replace(LAUNCH, local_size=("2", 1, 1)),)),
