@@ -137,13 +137,13 @@ func.func @softmax(%X: tensor<512x512xf32>, %W: tensor<512x512xf32>) -> tensor<5
 // CHECK-SAME:      "R is computed again where it is taken:
 // ONCE-LABEL: @repeated
 // ONCE-COUNT-5:  tile.kernel
-func.func @repeated(%X: tensor<4096x512xf32>, %W: tensor<4096x512xf32>, %S: tensor<f32>, %T: tensor<4096x1xf32>, %C: tensor<512xf32>)
-    -> (tensor<4096x512xf32>, tensor<4096x512xf32>) {
+func.func @repeated(%X: tensor<32768x512xf32>, %W: tensor<32768x512xf32>, %S: tensor<f32>, %T: tensor<32768x1xf32>, %C: tensor<512xf32>)
+    -> (tensor<32768x512xf32>, tensor<32768x512xf32>) {
   %M = tile.div %S, %S : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  %Y = tile.mul %M, %W : (tensor<f32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
-  %R = tile.sqrt %T : (tensor<4096x1xf32>) -> tensor<4096x1xf32>
+  %Y = tile.mul %M, %W : (tensor<f32>, tensor<32768x512xf32>) -> tensor<32768x512xf32>
+  %R = tile.sqrt %T : (tensor<32768x1xf32>) -> tensor<32768x1xf32>
   %E = tile.exp %C : (tensor<512xf32>) -> tensor<512xf32>
-  %P = tile.mul %X, %R : (tensor<4096x512xf32>, tensor<4096x1xf32>) -> tensor<4096x512xf32>
-  %Z = tile.mul %P, %E : (tensor<4096x512xf32>, tensor<512xf32>) -> tensor<4096x512xf32>
-  func.return %Y, %Z : tensor<4096x512xf32>, tensor<4096x512xf32>
+  %P = tile.mul %X, %R : (tensor<32768x512xf32>, tensor<32768x1xf32>) -> tensor<32768x512xf32>
+  %Z = tile.mul %P, %E : (tensor<32768x512xf32>, tensor<512xf32>) -> tensor<32768x512xf32>
+  func.return %Y, %Z : tensor<32768x512xf32>, tensor<32768x512xf32>
 }

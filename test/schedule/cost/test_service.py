@@ -126,6 +126,10 @@ def test_one_hot_sums_of_few_rows_are_compared():
     assert not few.is_faster_scattered(GPU)
 
 
+def test_fusion_without_a_device_is_for_a_common_gpu():
+    assert Machine.of(None) == Machine.of(described(Kind.GPU, {}))
+
+
 def test_few_rows_leave_units_idle():
     machine = Machine.of(GPU)
     moved = prod((1 << 10, 1 << 10, 4))

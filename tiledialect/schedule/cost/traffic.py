@@ -9,10 +9,9 @@ device idle if they are few; and rows that are too long to be kept are read once
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from tiledialect.schedule.cost.device import SECTORS, Device, Kind
-from tiledialect.schedule.cost.rates import rates
+from tiledialect.schedule.cost.device import SECTORS, Device, Kind, described
 
 
 @dataclass(frozen=True)
@@ -46,32 +45,31 @@ class Gain:
 class Machine:
     """Parameters of a device that fusion depends on."""
 
-    operations: float = 10.0
+    operations: float
     """Simple operations done while a byte is moved."""
-    launch: int = 1 << 20
+    launch: int
     """Bytes moved while a kernel is launched."""
-    groups: int = 64
+    groups: int
     """Work-groups that keep the device busy."""
-    lanes: int = 32
+    lanes: int
     """Neighbours that a work-group takes where memory is fetched in whole lines."""
-    near: int = 1 << 16
+    near: int
     """Bytes that a work-group can keep nearby, in registers, local memory or a cache."""
-    line: int = 1
+    line: int
     """Bytes that a work-group fetches together on a CPU; 1 on GPUs, where concurrent groups share
     lines.
     """
-    nearest: int = 1 << 14
+    nearest: int
     """Bytes of lines that are still cached when a work-group takes the next row."""
-    bandwidth: float = 200.0
+    bandwidth: float
     """GB/s."""
-    cache_rate: float = field(default_factory=lambda: rates(Kind.GPU).kernels.cache_rate)
+    cache_rate: float
     """Rate of repeated reads from near caches, relative to memory."""
 
     @staticmethod
     def of(device: Device | None) -> Machine:
-        """Parameters of a device; common ones if it is not known."""
-        if device is None:
-            return Machine()
+        """Parameters of a device; of a common GPU if it is not known."""
+        device = device or described(Kind.GPU, {})
         cpu, most, own = device.is_cpu, device.max_work_group_size, device.rates.kernels
         registers = 4 * min(device.registers_unit, device.registers * most)
         return Machine(
