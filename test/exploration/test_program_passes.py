@@ -19,11 +19,12 @@ from tiledialect.exploration import explore
 from tiledialect.exploration.evaluation import Outcome
 from tiledialect.exploration.implementation import PASSES, Implementation
 from tiledialect.exploration.kept import kept_for
-from tiledialect.exploration.kernels import kernel_parts
+from tiledialect.exploration.kernels import KernelPart, kernel_parts
 from tiledialect.exploration.programs import CHOSEN, WORTH, ProgramPart, passes_text
 from tiledialect.exploration.search import Limits, Search
 from tiledialect.exploration.study import Trial
-from tiledialect.exploration.workers import Workers
+from tiledialect.exploration.subject import Subject
+from tiledialect.exploration.workers import LostError, Workers
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.schedule.search.decisions import made
 
@@ -155,16 +156,60 @@ def test_searches_end_in_the_measurements_after_passes(
     assert len(kept_for(result.data.program, sums.device)) == (not is_lost)
 
 
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_searches_end_in_the_first_measurement_after_passes(
+    is_lost: bool,
+    sums: td.Function,
+    arrays: tuple[npt.NDArray[Any], ...],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    first = Search._first
+
+    def end(search: Search) -> list[Trial]:
+        if search.base is None:
+            return first(search)
+        raise LostError("gone") if is_lost else KeyboardInterrupt
+
+    monkeypatch.setattr(explore, "FEWEST", 2)
+    monkeypatch.setattr(Search, "_first", end)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = td.explore(sums, *arrays, trials=10)
+    assert [trial.part for trial in result.trials] == [PASSES] * 2
+    assert result.seconds <= result.default_seconds < inf
+    assert [str(w.message).endswith("is not kept: gone") for w in said] == [True] * is_lost
+    assert len(kept_for(result.data.program, sums.device)) == (not is_lost)
+
+
+def one_second(implementation: Implementation, best: float) -> Future[Outcome]:
+    future = Future[Outcome]()
+    future.set_result(Outcome(1.0))
+    return future
+
+
+def test_the_kernels_of_a_program_are_found_once(
+    sums: td.Function, arrays: tuple[npt.NDArray[Any], ...], monkeypatch: pytest.MonkeyPatch
+):
+    calls: list[Subject] = []
+
+    def counting(subject: Subject) -> list[KernelPart]:
+        calls.append(subject)
+        return kernel_parts(subject)
+
+    monkeypatch.setattr(explore, "kernel_parts", counting)
+    given = explore.Options(), None, Workers(one_second, 1), lambda _: None
+    run = explore._Run(sums.subject(arrays, {}), *given)
+    passes, limits = run.passes(Limits(40))
+    run.parts(passes, limits)
+    assert len(calls) == len({(), passes.passes})
+
+
 def test_the_bound_is_of_the_program_that_was_found(
     sums: td.Function, arrays: tuple[npt.NDArray[Any], ...]
 ):
-    def submit(implementation: Implementation, best: float) -> Future[Outcome]:
-        future = Future[Outcome]()
-        future.set_result(Outcome(1.0))
-        return future
-
     subject = sums.subject(arrays, {})
-    workers = Workers(submit, 1)
+    workers = Workers(one_second, 1)
     run = explore._Run(subject, explore.Options(), None, workers, lambda _: None)
     run.least = default = sum(part.least for part in kernel_parts(subject))
     found = Implementation(passes=("tile-fuse{apart=C,D,E}",))

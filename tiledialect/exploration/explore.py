@@ -15,7 +15,7 @@ from typing import Any
 from tiledialect.errors import TileError
 from tiledialect.exploration import kept
 from tiledialect.exploration.implementation import PASSES, Implementation
-from tiledialect.exploration.kernels import kernel_parts
+from tiledialect.exploration.kernels import KernelPart, kernel_parts
 from tiledialect.exploration.parts import Part
 from tiledialect.exploration.patterns import LiftPart
 from tiledialect.exploration.programs import ProgramPart
@@ -122,6 +122,10 @@ class _Run:
     """Trials so far."""
     is_over: bool = False
     """Whether the user has ended the search, or its workers are lost."""
+    _known: dict[Implementation, Sequence[KernelPart]] = field(
+        default_factory=dict[Implementation, Sequence[KernelPart]]
+    )
+    """Kernels by the passes of the program."""
 
     def passes(self, limits: Limits) -> tuple[Implementation, Limits]:
         """The fastest passes of a Tile program, and the limits of what is left to search.
@@ -135,7 +139,7 @@ class _Run:
         part, began = ProgramPart(*given), monotonic()
         if not part.decisions:
             return Implementation(), limits
-        kernels = kernel_parts(self.subject)
+        kernels = self._kernels(Implementation())
         self.least = sum(kernel.least for kernel in kernels)
         if not self.options.resume:
             # A storage of a search without this part is refused before anything is measured.
@@ -149,13 +153,13 @@ class _Run:
 
     def parts(self, passes: Implementation, limits: Limits) -> list[str]:
         """Search the parts that a program has by these passes, and give their names."""
-        subject = replace(self.subject, program=passes.applied(self.subject.program))
+        subject = self._after(passes)
         if not subject.program.is_scheduled and not subject.program.is_lowered:
             lift = LiftPart.of(subject, self.options.settings)
             self.least = lift.least
             self._search(subject, [lift], _with_steps, limits)
             return [lift.name]
-        parts = kernel_parts(subject)
+        parts = self._kernels(passes)
         self.least = sum(part.least for part in parts)
         if parts and not self.is_over:
             self._search(
@@ -176,6 +180,16 @@ class _Run:
         finally:
             self.is_over |= bool(self.search.lost)
 
+    def _after(self, passes: Implementation) -> Subject:
+        """The subject whose program has these passes."""
+        return replace(self.subject, program=passes.applied(self.subject.program))
+
+    def _kernels(self, passes: Implementation) -> Sequence[KernelPart]:
+        """The kernels that a Tile program has by these passes."""
+        if passes not in self._known:
+            self._known[passes] = kernel_parts(self._after(passes))
+        return self._known[passes]
+
     def _new_studies(self, subject: Subject, parts: Sequence[Part]) -> list[Study]:
         """Studies of parts.
 
@@ -192,7 +206,8 @@ class _Run:
         self, subject: Subject, parts: Sequence[Part], assemble: Assemble, limits: Limits
     ) -> None:
         own, studies = self.options.settings.search, self._new_studies(subject, parts)
-        base = (self.search.default, self.search.default_seconds) if self.studies else None
+        before = self.search if self.studies else None
+        base = (before.default, before.default_seconds) if before is not None else None
         self.studies += studies
         self.search = search = Search(studies, assemble, self.workers, Random(own.seed), base)
         try:
@@ -201,10 +216,14 @@ class _Run:
                 state = self.count, search.best, search.default_seconds, self.least
                 self.report(Progress(trial, *state))
         except KeyboardInterrupt:
-            if search.best == inf:
+            if search.best == inf and before is None:
                 raise
             self.is_over = True
         self.is_over |= bool(search.lost)
+        if search.best == inf and before is not None:
+            # Nothing was measured: what was found before counts.
+            before.lost = search.lost
+            self.search = before
 
 
 def _with_passes(chosen: Mapping[str, str]) -> Implementation:

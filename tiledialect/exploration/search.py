@@ -69,7 +69,7 @@ class Search:
         try:
             yield from self._run(limits)
         except LostError as error:
-            if self.best == inf:
+            if self.best == inf and self.base is None:
                 raise TileError(f"the workers are lost: {error}") from None
             self.lost = str(error)
 
