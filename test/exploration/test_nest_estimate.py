@@ -3,11 +3,14 @@
 from small_programs import program
 from xdsl.context import Context
 
+from tiledialect.exploration.mapping import MappingSpace
+from tiledialect.exploration.settings import MappingSettings
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.utils.estimate import estimate_nest
 from tiledialect.passes.lift import RULES, Derivation
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.search.decisions import Fixed
 
 CPU, GPU = (described(kind, {}) for kind in (Kind.CPU, Kind.GPU))
 
@@ -41,3 +44,30 @@ def test_neighbours_are_read_faster_than_rows():
     columns = start.apply(RULES["map_glb"](dim=1), "map").apply(RULES["map_glb"], "map_glb/map")
     rows = start.apply(RULES["map_glb"], "map").apply(RULES["map_glb"](dim=1), "map_glb/map")
     assert seconds(columns, GPU) < seconds(rows, GPU)
+
+
+WIDE = described(Kind.CPU, {"native_vector_width": 16})
+
+
+def panels(m: int, n: int, word: str = "rows0") -> Derivation:
+    """Product in panels of n columns, in blocks of m x n elements in registers."""
+    start = program("matmul").initial.bind(M=768, N=768, K=256).apply(RULES["fuse_parts"])
+    blocks = start.apply(RULES["reuse_block_2d"], m=m, n=n)
+    chooser = Fixed({"vectors": 16, "mapping": word, "copies": "none", "unroll": "yes"})
+    space = MappingSpace(blocks, MappingSettings(), WIDE)
+    return space.unrolled(space.mapped(chooser), chooser)
+
+
+def test_copies_of_unrolled_loops_share_what_they_load():
+    # A vector of sums for each vector that is loaded, and 3 sums for 1.4.
+    assert seconds(panels(8, 48), WIDE) < 0.7 * seconds(panels(1, 16), WIDE)
+    assert seconds(panels(8, 48), WIDE) < 0.9 * seconds(panels(16, 16), WIDE)
+
+
+def test_sums_that_registers_do_not_hold_take_longer():
+    # 24 and 48 vectors of sums, of 32 registers.
+    assert seconds(panels(8, 48), WIDE) < 0.6 * seconds(panels(16, 48), WIDE)
+
+
+def test_work_items_in_the_lanes_of_vectors_need_registers_of_their_own():
+    assert seconds(panels(8, 48), WIDE) < 0.6 * seconds(panels(8, 48, "group0"), WIDE)

@@ -1,5 +1,7 @@
 """Lift programs as parts of a search."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from small_programs import inputs, program
@@ -8,7 +10,9 @@ import tiledialect as td
 from tiledialect.exploration.patterns import LiftPart, _bytes
 from tiledialect.exploration.settings import AlgorithmicSettings, MappingSettings, Settings
 from tiledialect.ir.signature import parse_type
-from tiledialect.passes.lift import replay
+from tiledialect.lowering.runtime.device.devices import target_system_spec
+from tiledialect.passes.lift import Derivation, replay
+from tiledialect.schedule.cost.device import Kind, described
 from tiledialect.schedule.search.decisions import enumerated, made
 
 SMALL = Settings(
@@ -49,6 +53,15 @@ def test_seeds_are_candidates_of_the_space(fast: td.Device):
     best = min(candidate.estimate for _, candidate in enumerated(part.candidate))
     found = [made(part.candidate, seed)[1].estimate for seed in part.seeds()]
     assert best <= min(found) <= found[0]
+
+
+def test_seeds_have_blocks_in_registers_among_the_first(fast: td.Device):
+    """The cost model finds the panels of a product, with sizes that registers hold."""
+    device = described(Kind.CPU, {"native_vector_width": 16, "compute_units": 2})
+    start = Derivation.of(program("matmul").initial.module).bind(M=192, K=192, N=192)
+    part = LiftPart(start, "matmul", device, target_system_spec(fast))
+    texts = [made(part.candidate, seed)[1].text for seed in islice(part.seeds(), 8)]
+    assert any("reuse_block_2d" in text and "map_seq_unroll" in text for text in texts)
 
 
 def test_explores_a_program_of_patterns(fast: td.Device):

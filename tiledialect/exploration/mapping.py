@@ -56,6 +56,8 @@ NONE, LOCAL, COLUMNS, PRIVATE = "none", "local", "columns", "private"
 rows, in private memory."""
 COPIES = (NONE, LOCAL, COLUMNS, PRIVATE)
 NO, YES = "no", "yes"
+WAYS = ("moving", "ends")
+"""Decisions between yes and no."""
 
 UNROLLED = 64
 """Most steps of loops that are unrolled, with those of the loops inside."""
@@ -108,12 +110,15 @@ class MappingSpace:
         if word == DEFAULT:
             return program
         copies = str(chooser.choose("copies", self._copies(word), COPIES))
-        stages = [partial(_share_out, word=word)]
-        stages += [partial(_copy, word=word, copies=copies, width=width)] * (copies != NONE)
-        stages += [_hold] * (word in HELD)
-        mapped = self._once((width, word, copies), lambda: _followed(program, *stages))
-        if mapped is None:
+        share_out = partial(_share_out, word=word)
+        shared = self._once((width, word), lambda: _followed(program, share_out))
+        if shared is None:
             raise DeadEndError(f"mapping {word}")
+        stages = [partial(_copy, word=word, copies=copies, width=width)] * (copies != NONE)
+        stages += [_hold] * (word in HELD)
+        mapped = self._once((width, word, copies), lambda: _followed(shared, *stages))
+        if mapped is None:
+            raise DeadEndError(f"copies {copies}")
         key = (width, word, copies)
         if any(_moving(mapped.function)) and chooser.choose("moving", [NO, YES]) == YES:
             start, key = mapped, (*key, "moving")

@@ -31,6 +31,8 @@ from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, enumerated
 
+SIZE = "size "
+"""Beginning of the names of decisions on sizes."""
 LOCAL_MEMORY, PRIVATE_MEMORY = 50000, 1024
 """Most bytes of a group and of a work-item, where neither the settings nor the device tell."""
 FLOAT = 4
@@ -89,7 +91,7 @@ class ParameterSpace:
         chosen: dict[str, int] = {}
         for name in self.names:
             options = [n for n in self._candidates(name, chosen) if self._may(name, n, chosen)]
-            chosen[name] = int(chooser.choose(f"size {name}", options))
+            chosen[name] = int(chooser.choose(SIZE + name, options))
         self._require(chosen)
         try:
             return self.program.bind(**chosen)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from math import inf, prod
-from random import Random
 from typing import Any
 
 from xdsl.context import Context
@@ -18,8 +18,17 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
 from tiledialect.exploration.algorithmic import algorithmic, canonical_hash, is_tiled
-from tiledialect.exploration.mapping import DEFAULT, WIDTHS, YES, MappingSpace
-from tiledialect.exploration.parameters import ParameterSpace
+from tiledialect.exploration.mapping import (
+    COPIES,
+    DEFAULT,
+    NO,
+    NONE,
+    WAYS,
+    WIDTHS,
+    YES,
+    MappingSpace,
+)
+from tiledialect.exploration.parameters import SIZE, ParameterSpace
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.settings import Settings, native_lanes
 from tiledialect.exploration.subject import NO_SPEED, Subject, cost_device
@@ -31,6 +40,7 @@ from tiledialect.lowering.nest.utils.estimate import estimate_nest
 from tiledialect.lowering.pipeline import local_size_of
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
+from tiledialect.passes.lift.rules.open_sizes import open_sizes
 from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.search.decisions import (
@@ -38,8 +48,8 @@ from tiledialect.schedule.search.decisions import (
     DeadEndError,
     Decisions,
     Fixed,
-    drawn,
     enumerated,
+    made,
     nearest,
 )
 
@@ -48,6 +58,10 @@ PROGRAM = "program"
 KEPT = 2
 """Number of candidates of a program that are seeds: the best by the cost model, of one for each
 mapping."""
+PASSES = 3
+"""Most passes of changes of a seed."""
+GAIN = 0.98
+"""Most estimate of a changed seed, in multiples of the estimate before."""
 FEWEST = 1e-9
 """Least seconds of a kernel in ratios."""
 
@@ -139,28 +153,85 @@ class LiftPart:
         return self._spaces[word], self._spaces[word].mapped(chooser)
 
     def seeds(self) -> Iterator[Decisions]:
-        """The default, then the best candidates of each program by the cost model.
+        """The default, then candidates of all programs, the best by the cost model first.
 
-        Programs that are blocked or tiled come first.
+        Programs are looked at as candidates are asked for, those that are blocked or tiled first.
         """
         default, start = self._default
         yield default
-        random = Random(0)
         plain = {word: not is_tiled(d) for word, d in self.programs.items()}
+        pool: list[_Ranked] = []
         for word in sorted(plain, key=plain.__getitem__):
-            found: dict[str, tuple[float, Decisions]] = {start.text: (inf, default)}
-            for decisions, candidate in self._candidates_of(word, random):
-                found.setdefault(candidate.text, (candidate.estimate, decisions))
-            ranked = sorted(found.values(), key=lambda pair: pair[0])
-            yield from (decisions for seconds, decisions in ranked[:KEPT] if seconds < inf)
+            found: dict[str, _Ranked] = {}
+            for decisions, candidate in self._candidates_of(word):
+                ranked = _Ranked(candidate.estimate, len(pool) + len(found), decisions)
+                if candidate.text != start.text and candidate.estimate < inf:
+                    found.setdefault(candidate.text, ranked)
+            pool = sorted((*pool, *sorted(found.values())[:KEPT]))
+            if pool and pool[0].estimate < start.estimate:
+                yield self._refined(pool.pop(0))
+        yield from map(self._refined, pool)
 
-    def _candidates_of(self, word: str, random: Random) -> Iterator[tuple[Decisions, Candidate]]:
-        """Candidates of all mappings of a program, with the widest vectors and unrolled loops."""
-        given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": YES}
-        for decisions, _ in enumerated(lambda c: self._mapped(_Given(c, given))):
-            fixed = {**given, **decisions}
+    def _candidates_of(self, word: str) -> Iterator[tuple[Decisions, Candidate]]:
+        """Candidates of all mappings of a program without copies, with the widest vectors, unrolled
+        loops, and sizes of vectors."""
+        given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": YES, **dict.fromkeys(WAYS, NO)}
+        given["copies"] = NONE
+        for decisions, mapped in enumerated(lambda c: self._mapped(_Given(c, given))[1]):
+            sizes = dict.fromkeys(open_sizes(mapped.function), native_lanes(self.device))
+            named = {SIZE + name: size for name, size in sizes.items()}
             with suppress(DeadEndError):
-                yield drawn(lambda c, g=fixed: self.candidate(_Given(c, g)), random, 2)
+                yield made(self.candidate, {**given, **decisions, **named})
+
+    def _refined(self, start: _Ranked) -> Decisions:
+        """Decisions that are better by the cost model, after small changes."""
+        best, decisions = start.estimate, start.decisions
+        for _ in range(PASSES):
+            before = best
+            for change in [*_changes(decisions)]:
+                with suppress(DeadEndError):
+                    found, candidate = made(self.candidate, change(decisions))
+                    if candidate.estimate < best * GAIN:
+                        best, decisions = candidate.estimate, found
+            if best == before:
+                break
+        return decisions
+
+
+def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]:
+    """Small changes: another copy or way, a size that grows or shrinks, and two at the expense of
+    each other."""
+    for name in decisions:
+        if name in WAYS:
+            yield lambda given, n=name: {**given, n: YES}
+        elif name == "copies":
+            for copies in COPIES[1:]:
+                yield lambda given, c=copies: {**given, "copies": c}
+    sizes = [name for name in decisions if name.startswith(SIZE)]
+    for name in sizes:
+        for factor in (2.0, 1.5, 0.5):
+            yield partial(_scaled, factors={name: factor})
+    for pair in pairwise(sizes):
+        for factors in ((0.5, 2.0), (2.0, 0.5)):
+            yield partial(_scaled, factors=dict(zip(pair, factors, strict=True)))
+
+
+def _scaled(given: Decisions, factors: Mapping[str, float]) -> Decisions:
+    """Decisions with some sizes multiplied."""
+    return {
+        **given,
+        **{n: max(1, int(int(given[n]) * f)) for n, f in factors.items() if n in given},
+    }
+
+
+@dataclass(frozen=True, order=True)
+class _Ranked:
+    """Decisions by the estimate of what they make."""
+
+    estimate: float
+    number: int
+    """Order among equals."""
+    decisions: Decisions = field(compare=False)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ SEED, MUTATION, SAMPLER, DRAW = "seed", "mutation", "sampler", "draw"
 """Origins of candidates."""
 PARENTS = 6
 """Number of best candidates that are mutated."""
+FIRST = 4
+"""Number of candidates that are measured before others than seeds are."""
 ASKS = 6
 """Candidates of the sampler that are estimated for one trial."""
 DRAWS = 20
@@ -70,6 +72,9 @@ class Proposals:
             SAMPLER: self._sample,
         }
         self._look()
+        # Mutations need some candidates to begin with.
+        if len(self.best) < FIRST and (found := self._seed()) is not None:
+            return found
         for _ in TURNS:
             self._turn += 1
             if (found := sources[TURNS[self._turn % len(TURNS)]]()) is not None:

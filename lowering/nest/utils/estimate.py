@@ -27,6 +27,8 @@ from tiledialect.schedule.cost.estimate import estimate
 from tiledialect.schedule.cost.nests import NestWork
 from tiledialect.schedule.loops import Role
 
+WORD = 4
+"""Bytes of a lane of a register."""
 _FREE = (arith.ConstantOp, arith.IndexCastOp, arith.TruncIOp, arith.ExtSIOp)
 _SLOW = (arith.DivfOp, arith.DivSIOp, arith.RemSIOp)
 
@@ -41,6 +43,8 @@ class _Counts:
     """Bytes that pass the caches."""
     touched: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
     """Bytes of each global memory that are read or written."""
+    held: bool = True
+    """Whether private memory fits into registers."""
 
 
 def estimate_nest(op: Operation, device: Device) -> float:
@@ -54,7 +58,7 @@ def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
     loops = ops_of(kernel, ForOp)
     groups = prod(steps(x) for x in _outermost(loops, Role.GROUP))
     items = prod(steps(x) for x in _outermost(loops, Role.LOCAL))
-    counts, scope = _Counts(), NestScope()
+    counts, scope = _Counts(held=_fits_registers(kernel, loops, device)), NestScope()
     for op in kernel.walk():
         _count(op, counts, scope, device)
     touched = sum(counts.touched.values())
@@ -67,6 +71,35 @@ def steps(loop: ForOp) -> int:
         return loop.extent
     _, upper, step = (e.value for e in loop.bounds.data)
     return ceil_div(upper, step) if upper is not None and step is not None else 1
+
+
+def _fits_registers(kernel: gpu.FuncOp, loops: list[ForOp], device: Device) -> bool:
+    """Whether registers hold the private memory whose places are known, and operands.
+
+    A CPU's driver runs the work-items along x in the lanes of vectors, and so holds that of all.
+    """
+    memories = (op.results[0] for op in ops_of(kernel, BufferOp))
+    private = sum(bytes_of(m.type) for m in memories if _is_register(m))
+    rows = [steps(x) for x in _outermost(loops, Role.LOCAL) if x.role.data.axis == "x"]
+    width = device.native_vector_width if device.is_cpu else 1
+    together = min(width, prod(rows)) if device.is_cpu else 1
+    return (
+        private * together / (WORD * width) + device.rates.nests.own_registers <= device.registers
+    )
+
+
+def _is_register(memory: SSAValue) -> bool:
+    """Whether a memory is private, and accessed at places that unrolled loops make numbers."""
+    t = memory.type
+    if not isinstance(t, MemRefType) or t.memory_space != PRIVATE:
+        return False
+    accesses = [use.operation for use in memory.uses]
+    return all(
+        loop.is_unrolled or loop.is_parallel
+        for op in accesses
+        if isinstance(op, LoadOp | StoreOp)
+        for loop in _loops_of_place(op)
+    )
 
 
 def _outermost(loops: list[ForOp], role: Role) -> list[ForOp]:
@@ -114,6 +147,15 @@ def _executions(op: Operation) -> int:
     return prod(steps(loop) for loop in loops_around(op))
 
 
+def _accesses(op: LoadOp | StoreOp) -> int:
+    """Number of times that an access is made: the copies of an unrolled loop share what they load
+    from one place."""
+    around = loops_around(op)
+    if isinstance(op, LoadOp):
+        around = (x for x in around if x.role.data.role is not Role.UNROLL or x.index in op.indices)
+    return prod(steps(loop) for loop in around)
+
+
 def _lanes(op: Operation, device: Device) -> tuple[ForOp | None, int]:
     """The loop around an op whose steps are the lanes of vectors, and their number."""
     around = [*loops_around(op)]
@@ -139,11 +181,11 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
     assert isinstance(t, MemRefType)
     value = value_of(op).type
     own = value.get_shape()[0] if isinstance(value, VectorType) else 1
-    count, nbytes, access = _executions(op), element_bytes(t), device.rates.nests.access
+    count, nbytes, access = _accesses(op), element_bytes(t), device.rates.nests.access
     loop, lanes = _lanes(op, device)
     if t.memory_space == PRIVATE and isinstance(op.memory.owner, BufferOp):
-        unrolled = all(x.is_unrolled or x.is_parallel for x in _loops_of_place(op))
-        counts.flops += (0.0 if unrolled else access) * own * count * _waste(op, device, own)
+        is_register = counts.held and _is_register(op.memory)
+        counts.flops += (0.0 if is_register else access) * own * count * _waste(op, device, own)
         return
     stride = stride_over(loop, op, scope) if loop is not None else None
     scattered = loop is not None and stride not in (0, 1)

@@ -154,6 +154,7 @@ class Nests:
     cache_rate: float
     group: float
     hiding: float
+    own_registers: float
 
 
 @dataclass(frozen=True)
