@@ -26,6 +26,7 @@ CLOSING = "{}: <group.x n : 4, serial i : 16, serial j : 3>"
 TRIANGLE = "O: <group.x n : 4, serial j : 16, unroll 4*i : 4, vector i : 4>"
 EXAMPLES = {
     "convert-linalg-to-tile": ("linalg_layer.mlir", "convert-linalg-to-tile"),
+    "convert-tile-to-linalg": ("pool", f"{POOL},convert-tile-to-linalg"),
     "convert-stablehlo-to-tile": ("stablehlo_softmax.mlir", "convert-stablehlo-to-tile"),
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
     "tile-specialize": ("pool", POOL),

@@ -22,6 +22,7 @@ PASSES: Mapping[str, str] = {
     "passes.lift": (
         "lift-bind lift-rewrite lift-lower lift-to-tile lift-numbers-to-tile tile-to-lift"
     ),
+    "lowering.tile_to_linalg": "convert-tile-to-linalg",
     "lowering.tile_to_nest": "tile-to-nest",
     "lowering.lift_to_nest": "lift-to-nest",
     "lowering.nest": (

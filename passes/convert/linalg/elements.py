@@ -120,6 +120,7 @@ class Space:
         *,
         default: SSAValue | None = None,
         loops: Sequence[str] = (),
+        constraints: Sequence[Constraint] = (),
         is_wide: bool = False,
         symbols: Symbols | None = None,
     ) -> SSAValue:
@@ -127,8 +128,9 @@ class Space:
         symbols = Symbols() if symbols is None else symbols
         accesses = (output, *(e.access for e in elements))
         bounded = {expr.variable for access in accesses for expr in access}
-        used = [name for access in accesses for expr in access for name in expr.names]
-        constraints = [
+        exprs = (e for access in (*accesses, [c.expr for c in constraints]) for e in access)
+        used = [name for expr in exprs for name in expr.names]
+        ranges = [
             Constraint(IndexExpr.of(name), symbols.expr(self.ranges[name]))
             for name in dict.fromkeys((*used, *loops))
             if name not in bounded and symbol_number(name) is None
@@ -139,7 +141,7 @@ class Space:
                 combination,
                 output,
                 [(e.value, e.access) for e in elements],
-                constraints,
+                [*constraints, *ranges],
                 shape=tuple(s if isinstance(s, int) else DYNAMIC_INDEX for s in shape),
                 symbols=symbols.values,
                 sizes=[s for s in shape if isinstance(s, SSAValue)],

@@ -20,14 +20,9 @@ from tiledialect.errors import TileError
 from tiledialect.index.expr import Access, IndexExpr
 from tiledialect.ir.names import place_of
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.passes.convert.linalg.bodies import (
-    Accumulation,
-    Body,
-    affine_expr,
-    aggregate,
-    is_tensor,
-)
+from tiledialect.passes.convert.linalg.bodies import Body, affine_expr, is_tensor
 from tiledialect.passes.convert.linalg.elements import Element, Size, Space, filled, sizes_of
+from tiledialect.passes.convert.linalg.reductions import Accumulation, aggregate
 from tiledialect.passes.convert.linalg.results import replace
 
 
