@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, TensorType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
@@ -15,7 +16,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.errors import TileError
-from tiledialect.lowering.tile_to_linalg.nests import LinalgBuilder
+from tiledialect.lowering.tile_to_linalg.nests import LinalgBuilder, Point
 from tiledialect.lowering.tile_to_linalg.values import Values
 from tiledialect.lowering.tile_to_nest.accumulators import AGGREGATE
 from tiledialect.lowering.tile_to_nest.elements import static_shape
@@ -59,81 +60,97 @@ def _with_slice(
     return linalg.emit(tensor.InsertSliceOp.get(part, whole, sizes, offsets, steps, given))
 
 
-def scan(values: Values, op: ScanOp) -> SSAValue:
-    """The running aggregates along an axis."""
-    shape, t = shape_of(tensor_type(op.operand)) or (), accumulator_type(op)
-    result = tensor_type(op.result).element_type
-    axis, linalg = op.along, values.linalg
-    source = values.converted(op.operand, t)
-    rest = [n for k, n in enumerate(shape) if k != axis]
-    begin = linalg.filled(neutral(op.aggregation.data, t), rest, t)
-    start = None if op.start is None else values.converted(op.start, t)
-    keys = None if op.keys is None else values.of(op.keys)
-    whole = linalg.empty(shape, et.storage_type(t))
-    every = op.block or op.size
+@dataclass(frozen=True)
+class _Scan:
+    """Parts of a scan: the source, the initial values of blocks, and the keys of runs."""
 
-    def at(inner: Values, value: SSAValue, place: SSAValue) -> SSAValue:
-        return _slice(
-            inner.linalg, value, [place if k == axis else None for k in range(len(shape))]
-        )
+    op: ScanOp
+    t: Attribute
+    source: SSAValue
+    start: SSAValue | None
+    keys: SSAValue | None
 
-    def step(inner: Values, number: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        builder = inner.linalg
+    def at(self, values: Values, tensor_: SSAValue, place: SSAValue) -> SSAValue:
+        """The part of a tensor at a place along the axis."""
+        return _slice(values.linalg, tensor_, self.places(place))
+
+    def places(self, place: SSAValue) -> list[SSAValue | None]:
+        """A place along the axis, none along the others."""
+        rank = len(static_shape(self.op.operand))
+        return [place if k == self.op.along else None for k in range(rank)]
+
+    def step(
+        self, values: Values, number: SSAValue, carried: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        """The aggregates so far, and the result with them at the next place."""
+        linalg, op = values.linalg, self.op
+        before, made = carried
         place = number
         if op.reverse is not None:
-            place = builder.emit(arith.SubiOp(builder.number(op.size - 1), number))
-        before, made = carried
-        element = at(inner, source, place)
-        if op.block is not None or start is not None:
-            before = _restarted(inner, before, place, start if start is not None else begin)
-        if keys is not None:
-            before = _unless_new(inner, before, number, place)
+            place = linalg.emit(arith.SubiOp(linalg.number(op.size - 1), number))
+        operands = [self.at(values, self.source, place)]
+        is_begin = None
+        if op.block is not None or self.start is not None:
+            block, is_begin = self._block(linalg, place)
+            if self.start is not None:
+                operands.append(self.at(values, self.start, block))
+        if self.keys is not None:
+            operands += self._keys(values, self.keys, place)
 
-        total = inner.elementwise(
-            *([before, element], begin.type),
-            lambda point, v: AGGREGATE[op.aggregation.data](point.scalars, t, v[0], v[1]),
-        )
-        places = [place if k == axis else None for k in range(len(shape))]
-        return [total, _with_slice(builder, total, made, places)]
+        def body(point: Point, elements: Sequence[SSAValue]) -> SSAValue:
+            element, *others, total = elements
+            s, aggregation = point.scalars, op.aggregation.data
+            first = s.constant(neutral(aggregation, self.t), self.t)
+            if is_begin is not None:
+                total = s.select(is_begin, others[0] if self.start is not None else first, total)
+            if op.keys is not None:
+                kind = tensor_type(op.keys).element_type
+                total = s.select(s.compare("eq", others[0], others[1], kind), total, first)
+            return AGGREGATE[aggregation](s, self.t, total, element)
 
-    def _restarted(inner: Values, before: SSAValue, place: SSAValue, first: SSAValue) -> SSAValue:
-        """The initial value at the begin of a block, else what came before."""
-        builder = inner.linalg
-        size = builder.number(every)
-        block = builder.emit(arith.DivUIOp(place, size))
-        if start is not None:
-            first = at(inner, start, block)
-        edge = builder.emit(arith.RemUIOp(place, size))
-        wanted = builder.number(0 if op.reverse is None else every - 1)
-        is_begin = builder.emit(arith.CmpiOp(edge, wanted, "eq"))
+        total = values.updated(before, operands, body)
+        return [total, _with_slice(linalg, total, made, self.places(place))]
+
+    def _block(self, linalg: LinalgBuilder, place: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """The block of a place, and whether it begins there."""
+        op = self.op
+        every = op.block or op.size
+        size = linalg.number(every)
+        block = linalg.emit(arith.DivUIOp(place, size))
+        edge = linalg.emit(arith.RemUIOp(place, size))
+        wanted = linalg.number(0 if op.reverse is None else every - 1)
+        is_begin = linalg.emit(arith.CmpiOp(edge, wanted, "eq"))
         if op.reverse is not None:
-            last = builder.emit(arith.CmpiOp(place, builder.number(op.size - 1), "eq"))
-            is_begin = builder.emit(arith.OrIOp(is_begin, last))
-        return inner.elementwise(
-            *([first, before], before.type),
-            lambda point, v: point.scalars.select(is_begin, v[0], v[1]),
-        )
+            last = linalg.emit(arith.CmpiOp(place, linalg.number(op.size - 1), "eq"))
+            is_begin = linalg.emit(arith.OrIOp(is_begin, last))
+        return block, is_begin
 
-    def _unless_new(inner: Values, before: SSAValue, number: SSAValue, place: SSAValue) -> SSAValue:
-        """What came before, where the key is that of the element before; else the neutral."""
-        assert keys is not None and op.keys is not None
-        builder, kind = inner.linalg, tensor_type(op.keys).element_type
-        step_ = builder.number(1 if op.reverse is not None else -1)
-        other = builder.emit(arith.AddiOp(place, step_))
-        limit = builder.number(op.size - 1)
-        other = builder.emit(
-            arith.MinSIOp(builder.emit(arith.MaxSIOp(other, builder.number(0))), limit)
-        )
-        pair = [at(inner, keys, place), at(inner, keys, other)]
-        return inner.elementwise(
-            *([*pair, before, begin], before.type),
-            lambda point, v: point.scalars.select(
-                point.scalars.compare("eq", v[0], v[1], kind), v[2], v[3]
-            ),
-        )
+    def _keys(self, values: Values, keys: SSAValue, place: SSAValue) -> list[SSAValue]:
+        """The keys of a place and of the one before it; the first has its own."""
+        linalg = values.linalg
+        step = linalg.number(1 if self.op.reverse is not None else -1)
+        other = linalg.emit(arith.AddiOp(place, step))
+        other = linalg.emit(arith.MaxSIOp(other, linalg.number(0)))
+        other = linalg.emit(arith.MinSIOp(other, linalg.number(self.op.size - 1)))
+        return [self.at(values, keys, p) for p in (place, other)]
 
-    _, made = loop(values, op.size, [begin, whole], step)
-    return values.with_type(made, t, result)
+
+def scan(values: Values, op: ScanOp) -> SSAValue:
+    """The running aggregates along an axis."""
+    shape, t = static_shape(op.operand), accumulator_type(op)
+    linalg = values.linalg
+    parts = _Scan(
+        op,
+        t,
+        values.converted(op.operand, t),
+        None if op.start is None else values.converted(op.start, t),
+        None if op.keys is None else values.of(op.keys),
+    )
+    rest = [n for k, n in enumerate(shape) if k != op.along]
+    begin = linalg.filled(neutral(op.aggregation.data, t), rest, t)
+    whole = linalg.empty(shape, et.storage_type(t))
+    _, made = loop(values, op.size, [begin, whole], parts.step)
+    return values.with_type(made, t, tensor_type(op.result).element_type)
 
 
 def scatter(values: Values, op: ScatterOp) -> SSAValue:
@@ -162,9 +179,7 @@ def scatter(values: Values, op: ScatterOp) -> SSAValue:
         there = Values(builder.at(added), values.made)
         old = _slice(there.linalg, whole, [position, None])
         new = updates if is_number else _slice(there.linalg, updates, [number, None])
-        total = there.elementwise(
-            [old, new], old.type, lambda point, v: point.scalars.apply("tile.add", v, kind)
-        )
+        total = there.updated(old, [new], lambda point, v: point.scalars.apply("tile.add", v, kind))
         written = _with_slice(there.linalg, total, whole, [position, None])
         added.add_op(scf.YieldOp(written))
         left.add_op(scf.YieldOp(whole))

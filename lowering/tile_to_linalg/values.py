@@ -57,9 +57,19 @@ class Values:
         """A tensor of a function of the elements of others, which are broadcast."""
         assert isinstance(t, TensorType)
         empty = self.linalg.empty(t.get_shape(), t.element_type)
-        loops, access = axes_of(empty)
-        inputs = [(v, broadcast_access(v, access, t.get_shape())) for v in operands]
+        return self.updated(empty, operands, lambda point, v: body(point, v[:-1]))
+
+    def updated(
+        self,
+        value: SSAValue,
+        operands: Sequence[SSAValue],
+        body: Callable[[Point, Sequence[SSAValue]], SSAValue],
+    ) -> SSAValue:
+        """A tensor in whose place a function of the elements of others, and of its own, stands."""
+        loops, access = axes_of(value)
+        shape = [loop.size for loop in loops]
+        inputs = [(v, broadcast_access(v, access, shape)) for v in operands]
         return self.linalg.nest(
-            *(loops, inputs, (empty, access)),
-            lambda point, elements, indices: [body(point, elements[:-1])],
+            *(loops, inputs, (value, access)),
+            lambda point, elements, indices: [body(point, elements)],
         )

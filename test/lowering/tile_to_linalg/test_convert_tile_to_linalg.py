@@ -187,8 +187,7 @@ def test_open_sizes_are_refused():
 def test_kernels_are_refused():
     text = """
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %r = tile.kernel(%x) : (tensor<4xf32>) -> tensor<4xf32> {
-  ^bb0(%a: tensor<4xf32>):
+  %r = tile.kernel(%a = %x : tensor<4xf32>) -> tensor<4xf32> {
     %e = tile.exp %a : (tensor<4xf32>) -> tensor<4xf32>
     tile.yield %e : tensor<4xf32>
   }
