@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -19,6 +20,8 @@ from xdsl.transforms.dead_code_elimination import dce
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.errors import TileError
+from tiledialect.ir.inlining import inline_calls
+from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.convert.linalg.elementwise import ElementwisePattern
 from tiledialect.passes.convert.linalg.functions import tensor_signatures
 from tiledialect.passes.convert.linalg.results import drop_casts
@@ -71,8 +74,8 @@ class ConvertLinalgToTilePass(ModulePass):
 
     A structured op is a contraction where its body sums products of elements, takes their maximum
     or the like, and elementwise ops where each point of its loops writes an element of its own.
-    Named ops, and scalars that functions take and return, are converted, too. An op that has no
-    counterpart is an error; with `partial`, it stays as it is.
+    Named ops, and scalars that functions take and return, are converted, too. Calls are inlined.
+    An op that has no counterpart is an error; with `partial`, it stays as it is, and so do calls.
     """
 
     name = "convert-linalg-to-tile"
@@ -82,6 +85,8 @@ class ConvertLinalgToTilePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every op on tensors."""
+        if not self.partial and any(_is_tensors(call) for call in ops_of(op, func.CallOp)):
+            inline_calls(op)
         tensor_signatures(op)
         patterns = [family() for family in FAMILIES]
         applied: RewritePattern = (
@@ -94,6 +99,10 @@ class ConvertLinalgToTilePass(ModulePass):
         dce(op)
         if not self.partial:
             _check(op)
+
+
+def _is_tensors(op: Operation) -> bool:
+    return any(isinstance(t, TensorType) for t in (*op.operand_types, *op.result_types))
 
 
 def _check(module: ModuleOp) -> None:

@@ -6,13 +6,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
 from xdsl.transforms.dead_code_elimination import dce
 
+from tiledialect.ir.inlining import inline_calls
 from tiledialect.passes.convert.stablehlo_base import ConvertOps
 from tiledialect.passes.convert.stablehlo_contractions import CONTRACTIONS
 from tiledialect.passes.convert.stablehlo_control import (
     DropBarrier,
     DropTuple,
     check_converted,
-    inline_calls,
 )
 from tiledialect.passes.convert.stablehlo_elementwise import ELEMENTWISE
 from tiledialect.passes.convert.stablehlo_indexing import INDEXING

@@ -42,12 +42,13 @@ def loops_of(access: Access) -> tuple[str, ...] | None:
     return found if len(set(found)) == len(names) else None
 
 
-def filled(value: SSAValue) -> ConstantOp | None:
-    """The number that all elements of a tensor are, if that is plain."""
+def filled(value: SSAValue) -> SSAValue | None:
+    """The number, without axes, that all elements of a tensor are, if that is plain."""
     op = value.owner
     if isinstance(op, ContractionOp) and len(op.inputs) == 1 and not op.constraints.data:
-        op = op.inputs[0].owner if loops_of(op.output.data) is not None else op
-    return op if isinstance(op, ConstantOp) else None
+        is_fill = not op.accesses.data[0].data and loops_of(op.output.data) is not None
+        return op.inputs[0] if is_fill and op.default is None else None
+    return value if isinstance(op, ConstantOp) else None
 
 
 @dataclass

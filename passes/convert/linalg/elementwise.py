@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -11,10 +13,14 @@ from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import place_of
 from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import layout
 from tiledialect.passes.convert.linalg.bodies import Body, constant, is_tensor
 from tiledialect.passes.convert.linalg.elements import Element, Size, Space, filled, sizes_of
 from tiledialect.passes.convert.linalg.results import replace
 from tiledialect.passes.convert.linalg.scalar_ops import EMITTERS, emit
+
+MOST_CHOSEN = 16
+"""Most elements of a constant that are chosen by their places; more are kept in memory."""
 
 
 def fill(space: Space, element: Element, shape: list[Size], t: TensorType[Attribute]) -> SSAValue:
@@ -24,7 +30,7 @@ def fill(space: Space, element: Element, shape: list[Size], t: TensorType[Attrib
 
 
 class ElementwisePattern(RewritePattern):
-    """Converts arith and math on tensors, and constants whose elements are all the same."""
+    """Converts arith and math on tensors, and constants of few numbers."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Convert an op with a tensor as its result."""
@@ -32,11 +38,8 @@ class ElementwisePattern(RewritePattern):
             return
         space = Space(TensorBuilder(op, place_of(op)), {})
         if isinstance(op, arith.ConstantOp):
-            value = op.value
-            if isinstance(value, DenseIntOrFPElementsAttr) and value.is_splat():
-                number = value.get_attrs()[0]
-                element = Element(space.builder.insert(constant(number, t.element_type)))
-                replace(op, [fill(space, element, list(t.get_shape()), t)], rewriter)
+            if isinstance(op.value, DenseIntOrFPElementsAttr):
+                _constant(space, op, op.value, t, rewriter)
             return
         if not op.name.startswith(("arith.", "math.")):
             return
@@ -47,6 +50,23 @@ class ElementwisePattern(RewritePattern):
         replace(op, [result.value], rewriter)
 
 
+def _constant(
+    space: Space,
+    op: arith.ConstantOp,
+    value: DenseIntOrFPElementsAttr,
+    t: TensorType[Attribute],
+    rewriter: PatternRewriter,
+) -> None:
+    """Convert a constant of one number or of few; others stay in memory."""
+    if value.is_splat():
+        element = Element(space.builder.insert(constant(value.get_attrs()[0], t.element_type)))
+        replace(op, [fill(space, element, list(t.get_shape()), t)], rewriter)
+    elif prod(t.get_shape()) <= MOST_CHOSEN:
+        numbers = [constant(number, t.element_type).number for number in value.get_attrs()]
+        made = layout.dense(space.builder, numbers, t.get_shape(), t.element_type)
+        replace(op, [made], rewriter)
+
+
 def _elements(space: Space, op: Operation) -> list[Element]:
     body = Body(space, op)
     found: list[Element] = []
@@ -54,7 +74,7 @@ def _elements(space: Space, op: Operation) -> list[Element]:
         if not is_tensor(value):
             found.append(body.element(value))
         elif (number := filled(value)) is not None:
-            found.append(Element(number.result))
+            found.append(Element(number))
         else:
             rank = len(tensor_type(value).get_shape())  # pyright: ignore[reportAttributeAccessIssue]
             found.append(Element(value, tuple(IndexExpr.of(f"d{k}") for k in range(rank))))

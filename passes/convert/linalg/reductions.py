@@ -13,6 +13,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.convert.linalg.bodies import Body
 from tiledialect.passes.convert.linalg.elements import Element, Space, filled
@@ -202,7 +203,10 @@ def aggregate(
     space, kind = body.space, reduction.kind
     shape, t = space.shape(initial), tensor_type(initial).element_type
     access = tuple(IndexExpr.of(f"axis{k}") for k in range(len(shape)))
-    total = None if _is_neutral(initial, kind) else Element(initial, access)
+    number = filled(initial)
+    total = None
+    if not _is_neutral(number, kind, t):
+        total = Element(initial, access) if number is None else Element(number)
     if total is not None and kind.is_unsigned:
         total = unsigned(space, total)
     for term in reduction.terms:
@@ -215,10 +219,9 @@ def aggregate(
     return space.cast(total, t).value
 
 
-def _is_neutral(initial: SSAValue, kind: Aggregating) -> bool:
-    number = filled(initial)
-    t = tensor_type(initial).element_type
-    return number is not None and not kind.is_unsigned and number.number == kind.neutral(t)
+def _is_neutral(number: SSAValue | None, kind: Aggregating, t: Attribute) -> bool:
+    constant = None if number is None else constant_of(number)
+    return constant is not None and not kind.is_unsigned and constant.number == kind.neutral(t)
 
 
 def _contraction(

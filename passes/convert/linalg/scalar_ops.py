@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log, pi
+from math import log
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.errors import TileError
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import elementwise as functions
 from tiledialect.passes.convert.linalg.elements import Element, Space
 
 Emit = Callable[[Space, Operation, Sequence[Element]], Element]
@@ -186,43 +188,25 @@ def _ceildivui(space: Space, op: Operation, operands: Sequence[Element]) -> Elem
     return space.apply(ew.AddOp, space.apply(ew.DivOp, a, b), space.cast(more, a.element_type))
 
 
-def _trunc(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
-    (a,) = operands
-    is_negative = space.apply(ew.CmpLtOp, a, 0)
-    up, down = space.apply(ew.CeilOp, a), space.apply(ew.FloorOp, a)
-    return space.apply(ew.SelectOp, is_negative, up, down)
+def _operator(function: Callable[..., SSAValue]) -> Emit:
+    """A function of several tile ops on tensors."""
+
+    def make(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
+        values, access = space.align(operands)
+        return Element(function(space.builder, *values), access)
+
+    return make
 
 
-def _roundeven(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
-    (a,) = operands
-    low = space.apply(ew.FloorOp, a)
-    rest = space.apply(ew.SubOp, a, low)
-    high = space.apply(ew.AddOp, low, 1)
-    half = space.apply(ew.FloorOp, space.apply(ew.MulOp, low, 0.5))
-    is_even = space.apply(ew.CmpEqOp, space.apply(ew.MulOp, half, 2), low)
-    tied = space.apply(ew.SelectOp, is_even, low, high)
-    is_tie = space.apply(ew.CmpEqOp, rest, 0.5)
-    nearest = space.apply(ew.SelectOp, space.apply(ew.CmpGtOp, rest, 0.5), high, low)
-    return space.apply(ew.SelectOp, is_tie, tied, nearest)
-
-
-def _copysign(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
-    a, b = operands
-    size = space.apply(ew.AbsOp, a)
-    # 1/b tells the sign of a zero.
-    is_zero = space.apply(ew.CmpEqOp, b, 0)
-    signed = space.apply(ew.SelectOp, is_zero, space.apply(ew.RecipOp, b), b)
-    is_negative = space.apply(ew.CmpLtOp, signed, 0)
-    return space.apply(ew.SelectOp, is_negative, space.apply(ew.NegOp, size), size)
+def _copysign(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The size of ``x`` with the sign of ``y``."""
+    size = b.op(ew.AbsOp, x)
+    return b.select(functions.is_negative(b, y), b.neg(size), size)
 
 
 def _fma(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
     a, b, c = operands
     return space.apply(ew.AddOp, space.apply(ew.MulOp, a, b), c)
-
-
-def _rsqrt(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
-    return space.apply(ew.RecipOp, space.apply(ew.SqrtOp, operands[0]))
 
 
 def _logarithm(base: float) -> Emit:
@@ -236,64 +220,9 @@ def _exp2(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
     return space.apply(ew.PowOp, 2.0, operands[0])
 
 
-def _cbrt(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
-    (a,) = operands
-    root = space.apply(ew.PowOp, space.apply(ew.AbsOp, a), 1 / 3)
-    is_negative = space.apply(ew.CmpLtOp, a, 0)
-    return space.apply(ew.SelectOp, is_negative, space.apply(ew.NegOp, root), root)
-
-
-def _atan2(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
-    """The angle of a point; the smaller coordinate is divided by the larger one."""
-    y, x = operands
-    a, b = space.apply(ew.AbsOp, y), space.apply(ew.AbsOp, x)
-    is_steep = space.apply(ew.CmpGtOp, a, b)
-    small, large = space.apply(ew.MinOp, a, b), space.apply(ew.MaxOp, a, b)
-    is_same = space.apply(ew.CmpEqOp, small, large)
-    is_origin = space.apply(ew.CmpEqOp, large, 0)
-    # Of two infinities, too, the quotient is 1.
-    ratio = space.apply(ew.SelectOp, is_same, 1.0, space.apply(ew.DivOp, small, large))
-    angle = space.apply(ew.AtanOp, space.apply(ew.SelectOp, is_origin, 0.0, ratio))
-    flat = space.apply(ew.SelectOp, is_steep, space.apply(ew.SubOp, pi / 2, angle), angle)
-    is_left = space.apply(
-        ew.CmpLtOp, _copysign(space, op, [Element(space.builder.number(1.0)), x]), 0
-    )
-    turned = space.apply(ew.SelectOp, is_left, space.apply(ew.SubOp, pi, flat), flat)
-    return _copysign(space, op, [turned, y])
-
-
 def _power_of_integer(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
     a, b = operands
     return space.apply(ew.PowOp, a, space.cast(b, a.element_type))
-
-
-def _asinh(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
-    """log(|x| + sqrt(x^2 + 1)), in a form that is exact near 0."""
-    (a,) = operands
-    size = space.apply(ew.AbsOp, a)
-    square = space.apply(ew.MulOp, a, a)
-    root = space.apply(ew.AddOp, space.apply(ew.SqrtOp, space.apply(ew.AddOp, square, 1)), 1)
-    sum_ = space.apply(ew.AddOp, size, space.apply(ew.DivOp, square, root))
-    # The square of a large number is infinite.
-    is_large = space.apply(ew.CmpGtOp, size, 1e9)
-    far = space.apply(ew.AddOp, space.apply(ew.LogOp, size), log(2))
-    value = space.apply(ew.SelectOp, is_large, far, space.apply(ew.Log1pOp, sum_))
-    return _copysign(space, op, [value, a])
-
-
-def _acosh(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
-    (a,) = operands
-    less = space.apply(ew.SubOp, a, 1)
-    root = space.apply(ew.SqrtOp, space.apply(ew.MulOp, less, space.apply(ew.AddOp, a, 1)))
-    near = space.apply(ew.Log1pOp, space.apply(ew.AddOp, less, root))
-    far = space.apply(ew.AddOp, space.apply(ew.LogOp, a), log(2))
-    return space.apply(ew.SelectOp, space.apply(ew.CmpGtOp, a, 1e9), far, near)
-
-
-def _atanh(space: Space, op: Operation, operands: Sequence[Element]) -> Element:
-    (a,) = operands
-    up, down = space.apply(ew.Log1pOp, a), space.apply(ew.Log1pOp, space.apply(ew.NegOp, a))
-    return space.apply(ew.MulOp, space.apply(ew.SubOp, up, down), 0.5)
 
 
 EMITTERS: Mapping[str, Emit] = {
@@ -301,6 +230,7 @@ EMITTERS: Mapping[str, Emit] = {
     "arith.subf": _plain(ew.SubOp),
     "arith.mulf": _plain(ew.MulOp),
     "arith.divf": _plain(ew.DivOp),
+    "arith.remf": _operator(functions.remainder),
     "arith.negf": _plain(ew.NegOp),
     "arith.maximumf": _plain(ew.MaxOp),
     "arith.minimumf": _plain(ew.MinOp),
@@ -344,20 +274,22 @@ EMITTERS: Mapping[str, Emit] = {
     "math.absf": _plain(ew.AbsOp),
     "math.absi": _plain(ew.AbsOp),
     "math.acos": _plain(ew.AcosOp),
-    "math.acosh": _acosh,
+    "math.acosh": _operator(functions.acosh),
     "math.asin": _plain(ew.AsinOp),
-    "math.asinh": _asinh,
+    "math.asinh": _operator(functions.asinh),
     "math.atan": _plain(ew.AtanOp),
-    "math.atanh": _atanh,
-    "math.atan2": _atan2,
-    "math.cbrt": _cbrt,
+    "math.atanh": _operator(functions.atanh),
+    "math.atan2": _operator(functions.atan2),
+    "math.cbrt": _operator(functions.cbrt),
     "math.ceil": _plain(ew.CeilOp),
-    "math.copysign": _copysign,
+    "math.copysign": _operator(_copysign),
     "math.cos": _plain(ew.CosOp),
     "math.cosh": _plain(ew.CoshOp),
     "math.erf": _plain(ew.ErfOp),
     "math.exp": _plain(ew.ExpOp),
     "math.exp2": _exp2,
+    "math.ctlz": _operator(functions.count_leading_zeros),
+    "math.ctpop": _operator(functions.count_ones),
     "math.expm1": _plain(ew.ExpM1Op),
     "math.floor": _plain(ew.FloorOp),
     "math.fma": _fma,
@@ -369,13 +301,13 @@ EMITTERS: Mapping[str, Emit] = {
     "math.log2": _logarithm(2),
     "math.powf": _plain(ew.PowOp),
     "math.round": _plain(ew.RoundOp),
-    "math.roundeven": _roundeven,
-    "math.rsqrt": _rsqrt,
+    "math.roundeven": _operator(functions.round_to_even),
+    "math.rsqrt": _operator(functions.rsqrt),
     "math.sin": _plain(ew.SinOp),
     "math.sinh": _plain(ew.SinhOp),
     "math.sqrt": _plain(ew.SqrtOp),
     "math.tan": _plain(ew.TanOp),
     "math.tanh": _plain(ew.TanhOp),
-    "math.trunc": _trunc,
+    "math.trunc": _operator(functions.truncate),
 }
 """Emitter of each op."""

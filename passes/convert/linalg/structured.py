@@ -94,7 +94,7 @@ def convert(nest: Structured) -> list[SSAValue]:
     ):
         if is_tensor(value):
             number = filled(value)
-            body.elements[scalar] = Element(number.result) if number else Element(value, access)
+            body.elements[scalar] = Element(value, access) if number is None else Element(number)
         else:
             body.elements[scalar] = body.element(value)
     yielded = nest.body.last_op
