@@ -19,7 +19,7 @@ from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Expr, Remainder, equal
+from tiledialect.index.integer import Expr, Remainder, equal, less
 from tiledialect.index.ranges import Env
 from tiledialect.index.simplify import constant_difference, prove, simplify
 from tiledialect.ir.ops_in import ops_of
@@ -150,7 +150,16 @@ class Barriers:
             # Nothing inside it needs a barrier: it is one use of all that it uses.
             return self._use(op, self._uses_in(op), pending)
         after = self._block(op.block, pending)
-        return self._block(op.block, self._in_step_before(op, after))
+        last = self._block(op.block, self._in_step_before(op, after))
+        # Where there may be no step, no barrier in it stands between what is before and after.
+        return last if self._has_steps(op) else pending | last
+
+    def _has_steps(self, op: ForOp) -> bool:
+        """Whether a loop is known to have a step at least."""
+        # Its index, if that is known, has a range: it would prove a step.
+        outside = NestScope()
+        lower, upper, _ = op.exprs_of(outside.operands(op), op.bounds)
+        return prove(less(lower, upper), outside.env) is True
 
     def _in_step_before(self, op: ForOp, uses: Iterable[Use]) -> frozenset[Use]:
         """Uses in a step of a loop, as seen from the next one."""
