@@ -150,6 +150,12 @@ EXAMPLES = {
     ),
     "nest-barriers": ("pool", f"{nest(64, STAGED.format(''))},nest-barriers"),
     "nest-free-barriers": ("pool", f"{GUARDED},nest-peel,nest-barriers,nest-free-barriers"),
+    "nest-peel-last": (
+        "closing",
+        'tile-specialize{arguments="2x50xf32"},tile-bounds,tile-reduce,tile-fuse,tile-loop-tiling'
+        '{schedules="D: <serial n : 2, serial i : 50, unroll j : 3>",'
+        '"O: <serial n : 2, serial i : 50, unroll j : 3>"},tile-to-nest,nest-peel-last',
+    ),
     "nest-to-gpu": ("pool", f"{SCHEDULED},tile-to-nest,nest-to-gpu"),
     "gpu-broadcast-halves": (
         "conv",

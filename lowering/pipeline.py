@@ -42,6 +42,7 @@ from tiledialect.lowering.nest_to_gpu.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.quirks.gpu_keep_loops import GpuKeepLoopsPass
 from tiledialect.lowering.quirks.gpu_split_sincos import GpuSplitSincosPass
 from tiledialect.lowering.quirks.nest_free_barriers import NestFreeBarriersPass
+from tiledialect.lowering.quirks.nest_peel_last import NestPeelLastPass
 from tiledialect.lowering.quirks.table import passes_of
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
 from tiledialect.passes.algebra.tile_factor_sums import TileFactorSumsPass
@@ -75,6 +76,7 @@ Winograd's windows, the first of two products."""
 
 NEST_PASSES = (
     *(NestFreeBarriersPass, NestStreamStoresPass, NestPrefetchPass, NestPrefetchStreamsPass),
+    *(NestPeelLastPass,),
 )
 """Passes over nests for single platforms, in their order."""
 KERNEL_PASSES = (

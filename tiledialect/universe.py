@@ -36,7 +36,7 @@ PASSES: Mapping[str, str] = {
         "gpu-share-rows gpu-count-copies gpu-load-ahead gpu-widen-bf16 gpu-broadcast-halves"
         " math-polynomial-approximation arith-share-reciprocals"
     ),
-    "lowering.quirks": "nest-free-barriers gpu-keep-loops gpu-split-sincos",
+    "lowering.quirks": "nest-free-barriers nest-peel-last gpu-keep-loops gpu-split-sincos",
     "lowering.host": "gpu-arena",
 }
 """Passes by folder: the file is named after the pass, and so is the class."""

@@ -53,10 +53,15 @@ QUIRKS = (
     Quirk(
         (INTEL,),
         "unrolls loops of 32 iterations with a branch, and takes minutes to make it a mask; "
-        "vectorizes loops with calls or integer divisions wrongly, or ends the process; ends it at "
-        "a branch for the last iteration in a loop that is not unrolled",
+        "vectorizes loops with calls or integer divisions wrongly, or ends the process",
         Kind.PASS,
         "gpu-keep-loops",
+    ),
+    Quirk(
+        (INTEL,),
+        "ends the process at a branch for the last iteration of a loop beside another branch",
+        Kind.PASS,
+        "nest-peel-last",
     ),
     Quirk(
         (INTEL,),
