@@ -2,12 +2,62 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+from collections.abc import Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl_jax.dialects import stablehlo as hlo
 
 from tiledialect.dialects import stablehlo as added
-from tiledialect.passes.convert.stablehlo_base import refusal
+from tiledialect.errors import TileError
+
+Values = Sequence[SSAValue]
+
+
+def inline_calls(module: ModuleOp) -> None:
+    """Put the bodies of functions in the place of calls; private ones are left out then."""
+    functions = {f.sym_name.data: f for f in module.ops if isinstance(f, func.FuncOp)}
+    done: set[str] = set()
+    for name in functions:
+        _inline(functions, name, done, ())
+    for function in functions.values():
+        visibility = function.sym_visibility
+        if visibility is not None and visibility.data == "private" and not function.is_declaration:
+            function.detach()
+            function.erase()
+
+
+def _inline(
+    functions: dict[str, func.FuncOp], name: str, done: set[str], callers: tuple[str, ...]
+) -> None:
+    if name in done:
+        return
+    for call in [op for op in functions[name].walk() if isinstance(op, func.CallOp)]:
+        called = call.callee.root_reference.data
+        if called in (*callers, name):
+            raise TileError.at(call, f"{called} calls itself")
+        if (callee := functions.get(called)) is None or callee.is_declaration:
+            raise TileError.at(call, f"there is no function {called} here")
+        _inline(functions, called, done, (*callers, name))
+        inline_block(callee.body.block, call, call.operands)
+    done.add(name)
+
+
+def inline_block(block: Block, op: Operation, operands: Values) -> None:
+    """Put a copy of a block, on these operands, in the place of an op."""
+    values: dict[SSAValue, SSAValue] = dict(zip(block.args, operands, strict=True))
+    for inner in block.ops:
+        if inner is block.last_op:
+            results = [values.get(v, v) for v in inner.operands]
+            Rewriter.replace_op(op, [], results)
+            return
+        copy = inner.clone(values)
+        for new, old in zip(copy.walk(), inner.walk(), strict=True):
+            new.location = old.location
+        Rewriter.insert_op(copy, InsertPoint.before(op))
 
 
 class DropTuple(RewritePattern):
@@ -31,20 +81,21 @@ class DropBarrier(RewritePattern):
 
 REASONS: dict[str, str] = {
     "stablehlo.rng_bit_generator": (
-        "the bits of an algorithm are not defined by it; jax.random with the default"
-        " `jax_default_prng_impl` (threefry2x32) is of plain ops"
+        "its bits are those of XLA's own generators; jax.random with `threefry2x32` is of plain ops"
     ),
-    "stablehlo.complex": "there are no complex numbers",
-    "stablehlo.real": "there are no complex numbers",
-    "stablehlo.imag": "there are no complex numbers",
-    "stablehlo.fft": "there are no complex numbers",
+    "stablehlo.custom_call": "it is code of another compiler",
+    **dict.fromkeys(
+        ("stablehlo.complex", "stablehlo.real", "stablehlo.imag", "stablehlo.fft"),
+        "there are no complex numbers",
+    ),
 }
 
 
 def check_converted(module: ModuleOp) -> None:
     """Refuse what is left of StableHLO."""
     for op in module.walk():
-        if isinstance(op, hlo.CustomCallOp):
-            raise refusal(op, f"@{op.call_target_name.data} is code of another compiler")
-        if op.name.partition(".")[0] in ("stablehlo", "chlo"):
-            raise refusal(op, REASONS.get(op.name, "there is no conversion of it"))
+        name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+        if name.partition(".")[0] in ("stablehlo", "chlo", "sdy"):
+            of = f" of @{op.call_target_name.data}" if isinstance(op, hlo.CustomCallOp) else ""
+            reason = REASONS.get(name, "there is no conversion of it")
+            raise TileError.at(op, f"{name}{of} cannot be converted: {reason}")
