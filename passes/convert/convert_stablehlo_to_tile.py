@@ -19,6 +19,6 @@ class ConvertStablehloToTilePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert every function."""
         # The dialect is of another package, which need not be installed.
-        from tiledialect.passes.convert.stablehlo_functions import convert
+        from tiledialect.passes.convert.stablehlo.functions import convert
 
         convert(op)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.context import Context
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -34,12 +35,13 @@ from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import all_dialects, parse_mlir
 from tiledialect.ir.names import set_place
-from tiledialect.passes.convert.sources import convert_sources
+from tiledialect.passes.convert.convert_stablehlo_to_tile import ConvertStablehloToTilePass
 
 try:
     import jax
     import jax.tree_util as trees
-    import xdsl_jax as _  # noqa: F401
+
+    from tiledialect.passes.convert.stablehlo.elementwise import to_number
 except ImportError:
     raise ImportError("td.jax needs JAX: pip install 'tiledialect[jax]'") from None
 
@@ -179,7 +181,7 @@ class JaxFunction:
         avals = trees.tree_leaves(stage.in_avals)
         module = _module(stage.lower().compiler_ir("stablehlo"))
         with sourced():
-            convert_sources(module)
+            ConvertStablehloToTilePass().apply(Context(), module)
         main = next(f for f in module.ops if isinstance(f, func.FuncOp))
         constants = _constants_as_inputs(main)
         _name_inputs(main, self._input_names(given, by_name), len(constants))
@@ -283,7 +285,8 @@ def _constants_as_inputs(main: func.FuncOp) -> list[Array]:
         value, t = op.value, op.result.type
         if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(t, TensorType):
             dtype = NUMPY_TYPES[t.element_type]
-            found.append(np.array(value.get_values(), dtype).reshape(t.get_shape()))
+            numbers = [to_number(v, t.element_type) for v in value.get_values()]
+            found.append(np.array(numbers, dtype).reshape(t.get_shape()))
             block = main.body.block
             op.result.replace_all_uses_with(block.insert_arg(t, len(block.args)))
             op.detach()

@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.errors import TileError
+from tiledialect.ir.names import place_of
 
 Values = Sequence[SSAValue]
 
@@ -52,4 +53,7 @@ def inline_block(block: Block, op: Operation, operands: Values) -> None:
             Rewriter.replace_op(op, [], results)
             return
         copy = inner.clone(values)
+        for new, old in zip(copy.walk(), inner.walk(), strict=True):
+            # Some frontends do not say where ops of functions stand that they have kept.
+            new.location = old.location if place_of(old) is not None else op.location
         Rewriter.insert_op(copy, InsertPoint.before(op))

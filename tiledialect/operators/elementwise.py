@@ -37,6 +37,16 @@ def is_negative(b: TensorBuilder, x: SSAValue) -> SSAValue:
     return is_less(b, b.select(b.op(ew.CmpEqOp, x, 0), b.op(ew.RecipOp, x), x), 0)
 
 
+def is_before(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """Whether a number is before another in their total order: -0 before 0, NaN after all."""
+    if not et.is_float(element_type(x)):
+        return is_less(b, x, y)
+    is_first = b.op(ew.BitAndOp, b.op(ew.CmpNeOp, y, y), b.op(ew.CmpEqOp, x, x))
+    signs = b.op(ew.BitAndOp, is_negative(b, x), b.op(ew.BitNotOp, is_negative(b, y)))
+    zeros = b.op(ew.BitAndOp, b.op(ew.CmpEqOp, x, y), signs)
+    return b.op(ew.BitOrOp, is_less(b, x, y), b.op(ew.BitOrOp, is_first, zeros))
+
+
 def truncate(b: TensorBuilder, x: SSAValue) -> SSAValue:
     """The integral part of a real."""
     return b.select(is_less(b, x, 0), b.op(ew.CeilOp, x), b.op(ew.FloorOp, x))

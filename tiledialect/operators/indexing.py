@@ -10,12 +10,15 @@ from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.special import GatherOp, ScatterOp
+from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.elementwise import clamped_index
 from tiledialect.operators.layout import (
     broadcast,
     cast,
+    constant,
     element_type,
     full,
     iota,
@@ -24,6 +27,7 @@ from tiledialect.operators.layout import (
     shape,
     transpose,
 )
+from tiledialect.operators.reductions import reduce
 
 
 @dataclass(frozen=True)
@@ -126,3 +130,84 @@ def update_slice(
         rows = transpose(b, rows, [*order, axis + 1])
         result = reshape(b, rows, tuple(shape(rows)[:-1]))
     return result if is_inside is None else b.select(is_inside, result, x)
+
+
+def scatter_replacing(
+    b: TensorBuilder, x: SSAValue, updates: SSAValue, places: Places, *, is_unique: bool
+) -> SSAValue:
+    """``x`` with windows replaced; of several for one place, the last one stays.
+
+    With ``is_unique`` no two windows have a place in common.
+    """
+    if is_unique:
+        counts = scatter(b, full(b, 1, shape(updates), i32), places, shape(x))
+        total = scatter(b, updates, places, shape(x))
+        return b.select(b.op(ew.CmpGtOp, counts, 0), cast(b, total, element_type(x)), x)
+    count = prod(shape(updates))
+    numbers = reshape(b, iota(b, (count,), 0, i32), shape(updates))
+    latest = scatter_extreme(b, b.add(numbers, 1), places, shape(x), Aggregation.max, 0)
+    chosen = b.insert(GatherOp.make(reshape(b, updates, (count,)), b.sub(latest, 1)))
+    return b.select(b.op(ew.CmpGtOp, latest, 0), chosen, x)
+
+
+MOST_COMPARED = 2**26
+"""Most pairs of a place and a window that are compared."""
+
+
+def scatter_extreme(
+    b: TensorBuilder,
+    updates: SSAValue,
+    places: Places,
+    sizes: Sequence[int],
+    aggregation: Aggregation,
+    unit: int | float,
+) -> SSAValue:
+    """Aggregate of the windows at each place, and of ``unit``.
+
+    Every place is compared with every window.
+    """
+    axes, rank = places.axes, len(places.batch)
+    rest = [axis for axis in range(len(sizes)) if axis not in axes]
+    inner = [*axes, *rest]
+    rows = _rows(b, places, sizes, skip=True)
+    ordered = transpose(b, updates, [*range(rank), *(rank + axis for axis in inner)])
+    count, slots = prod(shape(rows)), prod(sizes[axis] for axis in axes)
+    window = tuple(sizes[axis] for axis in rest)
+    if count * slots * prod(window) > MOST_COMPARED:
+        raise TileError(
+            f"{slots} places are compared with {count} windows: a scatter that does not add "
+            "is for small tensors, or for indices that are told to be unique"
+        )
+    flat = reshape(b, ordered, (count, 1, *window))
+    column = reshape(b, rows, (count, 1, *(1 for _ in window)))
+    line = iota(b, (1, slots, *(1 for _ in window)), 1, i32)
+    given = b.select(b.op(ew.CmpEqOp, column, line), flat, unit)
+    start = constant(b, unit, element_type(updates))
+    total = reduce(b, given, start, aggregation, [0])
+    total = reshape(b, total, (*(sizes[axis] for axis in axes), *window))
+    return transpose(b, total, [inner.index(axis) for axis in range(len(inner))])
+
+
+def sort_places(b: TensorBuilder, is_before: SSAValue, is_after: SSAValue) -> SSAValue:
+    """Places in a row of its elements in order, from comparisons of each two, for all rows.
+
+    ``is_before[r, j, i]`` says that element ``j`` comes before element ``i``, and ``is_after``
+    that it comes after. Equal elements keep their order.
+    """
+    rows, count, _ = whole = shape(is_before)
+    earlier = b.op(ew.CmpLtOp, iota(b, whole, 1, i32), iota(b, whole, 2, i32))
+    equal = b.op(ew.BitNotOp, b.op(ew.BitOrOp, is_before, is_after))
+    comes = b.op(ew.BitOrOp, is_before, b.op(ew.BitAndOp, equal, earlier))
+    rank = reduce(b, cast(b, comes, i32), constant(b, 0, i32), Aggregation.add, [1])
+    place = b.add(rank, b.mul(iota(b, (rows, count), 0, i32), count))
+    number = reshape(b, iota(b, (rows, count), 1, i32), (rows * count,))
+    like = full(b, 0, (rows * count,), i32)
+    found = b.insert(ScatterOp.make(number, reshape(b, place, (rows * count,)), like))
+    return reshape(b, found, (rows, count))
+
+
+def take_along(b: TensorBuilder, x: SSAValue, places: SSAValue) -> SSAValue:
+    """Elements of each row at places in it."""
+    rows, count = shape(x)
+    flat = b.add(places, b.mul(iota(b, shape(places), 0, i32), count))
+    return b.insert(GatherOp.make(reshape(b, x, (rows * count,)), flat))

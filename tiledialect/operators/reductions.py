@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
+from math import inf, prod
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -21,6 +22,7 @@ from tiledialect.operators.layout import (
     concatenate,
     element_type,
     indices,
+    iota,
     pad,
     reshape,
     section,
@@ -200,3 +202,44 @@ def _window_base(
     if not any((*low, *high, *interior)):
         return x
     return pad(b, x, start, low, high, interior)
+
+
+def select_and_scatter(
+    b: TensorBuilder,
+    x: SSAValue,
+    source: SSAValue,
+    extreme: Aggregation,
+    windows: Sequence[Window],
+    *,
+    is_first: bool,
+) -> SSAValue:
+    """Sum of elements of ``source``, each at the place of the extreme of a window of ``x``.
+
+    Of several places the first or the last one is taken.
+    """
+    start = b.insert(ew.ConstantOp.of(neutral(extreme, element_type(x)), element_type(x)))
+    best = reduce_window(b, x, start, extreme, windows, shape(source))
+    places = indices(len(windows))
+    offsets = [IndexExpr.of(f"w{k}") for k in range(len(windows))]
+    access = [w.place(p, o) for w, p, o in zip(windows, places, offsets, strict=True)]
+    sizes = tuple(w.size for w in windows)
+    numbers = reshape(b, iota(b, (prod(sizes),), 0, i32), sizes)
+    # From 1 on, as 0 is no place.
+    numbers = b.sub(prod(sizes), numbers) if is_first else b.add(numbers, 1)
+    chosen = b.insert(
+        ContractionOp(
+            Aggregation.max,
+            Combination.cond,
+            places,
+            [(x, access), (best, places), (numbers, offsets)],
+            shape=shape(source),
+        )
+    )
+    total = ContractionOp(
+        Aggregation.add,
+        Combination.cond,
+        access,
+        [(chosen, places), (numbers, offsets), (source, places)],
+        shape=shape(x),
+    )
+    return cast(b, b.insert(total), element_type(source))

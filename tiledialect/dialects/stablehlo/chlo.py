@@ -1,11 +1,13 @@
-"""Elementwise ops of CHLO, which JAX writes for functions that StableHLO lacks."""
+"""Ops of CHLO, which JAX writes for functions that StableHLO lacks."""
 
 from __future__ import annotations
 
 from abc import ABC
 
-from xdsl.dialects.builtin import AnyFloat, TensorType
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 
 
 class UnaryOp(IRDLOperation, ABC):
@@ -108,7 +110,53 @@ class IsInfOp(UnaryOp):
     name = "chlo.is_inf"
 
 
-CHLO_OPS: tuple[type[UnaryOp], ...] = (
+@irdl_op_definition
+class TopKOp(IRDLOperation):
+    """The greatest elements along the last axis, in order, and their places."""
+
+    name = "chlo.top_k"
+
+    operand = operand_def(TensorType)
+    k = prop_def(IntegerAttr)
+    values = result_def(TensorType)
+    indices = result_def(TensorType)
+
+    @classmethod
+    def parse(cls, parser: Parser):
+        """Parse `(%x, k = 3) : type -> (type, type)`."""
+        with parser.in_parens():
+            operand = parser.parse_unresolved_operand()
+            parser.parse_punctuation(",")
+            parser.parse_characters("k")
+            parser.parse_punctuation("=")
+            count = IntegerAttr(parser.parse_integer(), 64)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        t = parser.parse_type()
+        parser.parse_punctuation("->")
+        return cls.create(
+            operands=[parser.resolve_operand(operand, t)],
+            result_types=parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_type
+            ),
+            properties={"k": count},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `(%x, k = 3) : type -> (type, type)`."""
+        with printer.in_parens():
+            printer.print_ssa_value(self.operand)
+            printer.print_string(f", k = {self.k.value.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.operand.type)
+        printer.print_string(" -> ")
+        with printer.in_parens():
+            printer.print_list(self.result_types, printer.print_attribute)
+
+
+CHLO_OPS: tuple[type[IRDLOperation], ...] = (
     *(ErfOp, ErfcOp, ErfInvOp, SquareOp, SinhOp, CoshOp, AsinOp, AcosOp, AtanOp),
-    *(AsinhOp, AcoshOp, AtanhOp, IsInfOp),
+    *(AsinhOp, AcoshOp, AtanhOp, IsInfOp, TopKOp),
 )

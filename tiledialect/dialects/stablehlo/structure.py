@@ -23,11 +23,13 @@ from xdsl.irdl import (
     prop_def,
     region_def,
     result_def,
+    traits_def,
     var_operand_def,
     var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 Integers = DenseArrayBase.constr(i64)
@@ -233,6 +235,8 @@ class TupleOp(IRDLOperation):
     val = var_operand_def()
     result = result_def(TupleType)
 
+    traits = traits_def(Pure())
+
     @classmethod
     def parse(cls, parser: Parser):
         """Parse `%a, %b : tuple<types>`."""
@@ -268,6 +272,8 @@ class GetTupleElementOp(IRDLOperation):
     operand = operand_def(TupleType)
     index = prop_def(IntegerAttr[I32])
     result = result_def()
+
+    traits = traits_def(Pure())
 
     @classmethod
     def parse(cls, parser: Parser):

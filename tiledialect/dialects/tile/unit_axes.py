@@ -48,7 +48,7 @@ class ComputeUnitAxes(RewritePattern):
         if new is None:
             return
         keep_place(new, made)
-        rewriter.insert_op(new, InsertPoint.before(made))
+        rewriter.insert(new, InsertPoint.before(made))
         take_name(new.results[0], op.result)
         take_name(new.results[0], value)
         for use in [*value.uses]:
@@ -115,7 +115,7 @@ def _elementwise(
         reshape = ReshapeOp.create(
             operands=[operand], result_types=[make_type(shape, t.element_type)]
         )
-        rewriter.insert_op(reshape, InsertPoint.before(op))
+        rewriter.insert(reshape, InsertPoint.before(op))
         values.append(reshape.result)
     return type(op).create(
         operands=values,

@@ -13,7 +13,7 @@ from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
 from tiledialect.operators.indexing import Places, gather, update_slice
 from tiledialect.operators.layout import element_type, shape
-from tiledialect.passes.convert.stablehlo_base import Conversion, numbers
+from tiledialect.passes.convert.stablehlo.base import Conversion, numbers
 
 Values = Sequence[SSAValue]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import bf16, f16, f32, f64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl_jax.dialects import stablehlo as hlo
 from xdsl_jax.dialects.stablehlo.attributes import ComparisonDirection, ComparisonType
 
@@ -17,7 +17,7 @@ from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
 from tiledialect.operators.layout import cast, constant, element_type, shape
-from tiledialect.passes.convert.stablehlo_base import Conversion, converted, refusal
+from tiledialect.passes.convert.stablehlo.base import Conversion, converted, evaluate, refusal
 
 Values = Sequence[SSAValue]
 
@@ -118,10 +118,25 @@ def on_scalars(conversion: Conversion) -> Conversion:
 
 def _compare(b: TensorBuilder, op: hlo.CompareOp, operands: Values) -> Values:
     kind = op.comparison_type
+    direction = op.comparison_direction.data
     is_float = et.is_float(element_type(op.lhs))
     if is_float and kind is not None and kind.data == ComparisonType.TOTALORDER:
-        raise refusal(op, "reals are compared in their total order")
-    return [b.op(COMPARISONS[op.comparison_direction.data], *operands)]
+        return [_in_total_order(b, op, *operands)]
+    return [b.op(COMPARISONS[direction], *operands)]
+
+
+def _in_total_order(b: TensorBuilder, op: hlo.CompareOp, x: SSAValue, y: SSAValue) -> SSAValue:
+    match op.comparison_direction.data:
+        case ComparisonDirection.LT:
+            return fn.is_before(b, x, y)
+        case ComparisonDirection.GT:
+            return fn.is_before(b, y, x)
+        case ComparisonDirection.LE:
+            return b.op(ew.BitNotOp, fn.is_before(b, y, x))
+        case ComparisonDirection.GE:
+            return b.op(ew.BitNotOp, fn.is_before(b, x, y))
+        case other:
+            raise refusal(op, f"{other} of reals in their total order compares their bits")
 
 
 def _convert(b: TensorBuilder, op: hlo.ConvertOp, operands: Values) -> Values:
@@ -145,16 +160,19 @@ def _map(b: TensorBuilder, op: hlo.MapOp, operands: Values) -> Values:
 def _number(b: TensorBuilder, op: hlo.ConstantOp, _: Values) -> Values:
     values = op.value.get_values()
     t = element_type(op.output)
-    return [constant(b, to_number(values[0], et.is_float(t)), t)]
+    return [constant(b, to_number(values[0], t), t)]
 
 
 def _same(b: TensorBuilder, op: Operation, operands: Values) -> Values:
     return [operands[0]]
 
 
-def to_number(value: Any, is_float: bool) -> int | float:
-    """A number of a dense attribute."""
-    return float(value) if is_float else int(value)
+def to_number(value: Any, t: Attribute) -> int | float:
+    """A number of a dense attribute, in the range of its element type."""
+    if et.is_float(t):
+        return float(value)
+    least, greatest = et.limits(t)
+    return (int(value) - least) % (greatest - least + 1) + least
 
 
 _FUNCTIONS: dict[type[Operation], Conversion] = (
@@ -184,16 +202,8 @@ def body_of(region: Region) -> Block:
 
 
 def apply(b: TensorBuilder, region: Region, operands: Values) -> list[SSAValue]:
-    """Results of a function of scalars for each element of tensors of one shape."""
-    block = body_of(region)
-    values: dict[SSAValue, SSAValue] = dict(zip(block.args, operands, strict=True))
-    for op in block.ops:
-        given = [values.get(v, v) for v in op.operands]
-        if op is block.last_op:
-            return given
+    """Results of a function of scalars for each element of tensors."""
+    for op in body_of(region).ops:
         if any(shape(v) for v in op.results):
             raise refusal(op, "it makes a tensor within a function of scalars")
-        if (conversion := SCALAR.get(type(op))) is None:
-            raise refusal(op, "it stands in a function of scalars")
-        values |= zip(op.results, converted(conversion, b, op, given), strict=True)
-    raise AssertionError("a block without an end")
+    return evaluate(b, body_of(region), operands, SCALAR)

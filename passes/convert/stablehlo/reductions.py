@@ -16,8 +16,8 @@ from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import reductions
 from tiledialect.operators.layout import element_type
 from tiledialect.operators.linear import Window
-from tiledialect.passes.convert.stablehlo_base import Conversion, numbers, result_shape
-from tiledialect.passes.convert.stablehlo_elementwise import apply, body_of
+from tiledialect.passes.convert.stablehlo.base import Conversion, numbers, result_shape
+from tiledialect.passes.convert.stablehlo.elementwise import apply, body_of
 
 Values = Sequence[SSAValue]
 

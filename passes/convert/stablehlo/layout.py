@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
@@ -10,12 +11,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl_jax.dialects import stablehlo as hlo
 
 from tiledialect.dialects import stablehlo as added
-from tiledialect.dialects.tile import element_types as et
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
 from tiledialect.operators.layout import element_type
-from tiledialect.passes.convert.stablehlo_base import Conversion, numbers, result_shape
-from tiledialect.passes.convert.stablehlo_elementwise import to_number
+from tiledialect.passes.convert.stablehlo.base import Conversion, numbers, result_shape
+from tiledialect.passes.convert.stablehlo.elementwise import to_number
 
 Values = Sequence[SSAValue]
 
@@ -25,12 +25,10 @@ MOST_CHOSEN = 16
 
 def _constant(b: TensorBuilder, op: hlo.ConstantOp, _: Values) -> Values:
     t, sizes = element_type(op.output), result_shape(op)
-    is_float = et.is_float(t)
     if op.value.is_splat():
-        return [layout.full(b, to_number(op.value.get_values()[0], is_float), sizes, t)]
-    values = [to_number(v, is_float) for v in op.value.get_values()]
-    if len(values) <= MOST_CHOSEN:
-        return [layout.dense(b, values, sizes, t)]
+        return [layout.full(b, to_number(op.value.get_values()[0], t), sizes, t)]
+    if prod(sizes) <= MOST_CHOSEN:
+        return [layout.dense(b, [to_number(v, t) for v in op.value.get_values()], sizes, t)]
     assert isinstance(op.value, DenseIntOrFPElementsAttr)
     return [b.insert(arith.ConstantOp(op.value))]
 

@@ -7,18 +7,19 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DenseArrayBase, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.folding import fold_elementwise
 from tiledialect.errors import TileError
 from tiledialect.ir.names import place_of, take_name
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.layout import cast, shape
 
-Operand: TypeAlias = SSAValue
 Conversion: TypeAlias = Callable[[TensorBuilder, Any, Sequence[SSAValue]], Sequence[SSAValue]]
 """Makes the results of an op of these operands."""
 
@@ -56,6 +57,42 @@ def converted(
         raise refusal(op, str(error)) from None
     types = [tensor_type(result).element_type for result in op.results]
     return [cast(b, v, t) for v, t in zip(results, types, strict=True)]
+
+
+def evaluate(
+    b: TensorBuilder,
+    block: Block,
+    operands: Sequence[SSAValue],
+    conversions: Mapping[type[Operation], Conversion],
+) -> list[SSAValue]:
+    """What a block gives for these arguments, its ops converted before the builder's place."""
+    values: dict[SSAValue, SSAValue] = dict(zip(block.args, operands, strict=True))
+    for op in block.ops:
+        given = [values.get(v, v) for v in op.operands]
+        if op is block.last_op:
+            return given
+        if (conversion := conversions.get(type(op))) is None:
+            raise refusal(op, "there is no conversion of it in a region")
+        results = [folded(b, v) for v in converted(conversion, b, op, given)]
+        values |= zip(op.results, results, strict=True)
+    raise AssertionError("a block without an end")
+
+
+def folded(b: TensorBuilder, value: SSAValue) -> SSAValue:
+    """The constant that a scalar is computed to; the value itself if there is none."""
+    op = value.owner
+    if not isinstance(op, ew.ElementwiseOp) or shape(value):
+        return value
+    for k, operand in enumerate(op.operands):
+        op.operands[k] = folded(b, operand)
+    found = fold_elementwise(op)
+    if found is None:
+        return value
+    (constant,) = found
+    if isinstance(constant, SSAValue):
+        return constant
+    made = ew.ConstantOp.create(result_types=[value.type], properties={"value": constant})
+    return b.insert(made)
 
 
 def refusal(op: Operation, reason: str) -> TileError:

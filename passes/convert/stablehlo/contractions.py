@@ -13,7 +13,7 @@ from tiledialect.dialects.stablehlo.windows import numbers as each
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.layout import element_type, shape
 from tiledialect.operators.linear import ConvolutionAxes, Window, convolution, dot_general
-from tiledialect.passes.convert.stablehlo_base import Conversion, numbers, result_shape
+from tiledialect.passes.convert.stablehlo.base import Conversion, numbers, result_shape
 
 Values = Sequence[SSAValue]
 

@@ -1,0 +1,1 @@
+"""Patterns that convert StableHLO, one file a family of ops."""

@@ -1,0 +1,58 @@
+// REQUIRES: stablehlo
+// RUN: tile-opt %s -p convert-stablehlo-to-tile --split-input-file --verify-diagnostics | filecheck %s
+
+// CHECK: stablehlo.custom_call of @solve cannot be converted: it is code of another compiler
+func.func @custom(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = stablehlo.custom_call @solve(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: stablehlo.add cannot be converted: the shape of tensor<?xf32> is open; bind it before the export
+func.func @open(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %r = stablehlo.add %a, %a : tensor<?xf32>
+  func.return %r : tensor<?xf32>
+}
+
+// -----
+
+// CHECK: stablehlo.negate cannot be converted: there are no tensors of complex<f32>
+func.func @complex(%a: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %r = stablehlo.negate %a : tensor<4xcomplex<f32>>
+  func.return %r : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+// CHECK: stablehlo.while cannot be converted: the number of its iterations depends on data
+func.func @loop(%a: tensor<f32>) -> tensor<f32> {
+  %c = stablehlo.constant dense<9.0> : tensor<f32>
+  %r = "stablehlo.while"(%a) ({
+  ^bb0(%x: tensor<f32>):
+    %p = stablehlo.compare LT, %x, %c : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }, {
+  ^bb0(%x: tensor<f32>):
+    %y = stablehlo.add %x, %x : tensor<f32>
+    stablehlo.return %y : tensor<f32>
+  }) : (tensor<f32>) -> tensor<f32>
+  func.return %r : tensor<f32>
+}
+
+// -----
+
+// CHECK: stablehlo.rng_bit_generator cannot be converted: its bits are those of XLA's own generators
+func.func @bits(%s: tensor<2xui64>) -> tensor<4xui32> {
+  %t, %r = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
+  func.return %r : tensor<4xui32>
+}
+
+// -----
+
+// CHECK: f calls itself
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = func.call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %s = stablehlo.add %r, %r : tensor<4xf32>
+  func.return %s : tensor<4xf32>
+}
