@@ -95,6 +95,7 @@ def test_histograms(device: Any):
     run_together(cases, device)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", Kind)
 @pytest.mark.parametrize(
     ("shape", "dtype"),
@@ -124,6 +125,7 @@ def test_chosen_schedules(shape: tuple[int, ...], dtype: Any, kind: Kind, device
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", Kind)
 @pytest.mark.parametrize("shape", [(11,), (30, 9)])
 def test_in_parts(shape: tuple[int, ...], kind: Kind, device: Any):

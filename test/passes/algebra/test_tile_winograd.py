@@ -65,6 +65,7 @@ def rewritten(module: ModuleOp) -> ModuleOp:
     return made
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wrt", [None, "I", "K"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_means_the_same(name: str, wrt: str | None) -> None:
@@ -75,6 +76,7 @@ def test_means_the_same(name: str, wrt: str | None) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wrt", [None, "I", "K"])
 @pytest.mark.parametrize("name", ["odd", "channels last"])
 def test_on_devices(device: td.Device, name: str, wrt: str | None) -> None:

@@ -131,6 +131,7 @@ def _check_case(name: str, device: td.Device, target: str) -> None:
     _check_both(source, arrays, random, device, target)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", ("own", "gpu"))
 @pytest.mark.parametrize("name", CASES)
 def test_results(name: str, target: str, device: td.Device):

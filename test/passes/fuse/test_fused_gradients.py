@@ -75,6 +75,7 @@ TARGETS = {
 PAIRS = ((13, 7), (9, 7))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("source", "shapes"),

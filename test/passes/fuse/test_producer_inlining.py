@@ -23,6 +23,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("columns", [5, 37])
 def test_results(name: str, columns: int, device: td.Device) -> None:

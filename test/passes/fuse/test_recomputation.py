@@ -49,6 +49,7 @@ GPU = {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0
 """Device on which a launch costs nothing, so that small kernels are not merged for that."""
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("gradient", (False, True))
 @pytest.mark.parametrize(
     ("source", "shape"), [(NORMALIZED, (6, 3, 40)), (COLUMNS, (65, 7))], ids=("pictures", "columns")
@@ -168,6 +169,7 @@ def test_steps_with_numbers_are_one_kernel(device: td.Device):
         assert_close(found, wanted, ulps=400, scale=LARGEST)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("wrt", ("G", "XG"))
 @pytest.mark.parametrize("described", (True, False), ids=("gpu", "own"))
 def test_ends_of_rows(wrt: str, described: bool, device: td.Device):

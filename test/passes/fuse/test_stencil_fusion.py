@@ -76,37 +76,39 @@ TARGETS = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", ("own", *TARGETS))
 @pytest.mark.parametrize("name", SOURCES)
-def test_results_and_gradients(name: str, target: str, device: td.Device):
+@pytest.mark.parametrize("columns", (33, 5))
+def test_results_and_gradients(columns: int, name: str, target: str, device: td.Device):
     random = np.random.default_rng(0)
-    for columns in (33, 5):
-        shape = (3, columns, 2) if name == "complex" else (3, columns)
-        function = td.compile(SOURCES[name], device=device)
-        arrays = [random.uniform(0.5, 1, shape).astype(np.float32) for _ in range(2)]
-        for _ in range(2):
-            found = function.reference(*arrays)
-            wanted = found if isinstance(found, tuple) else (found,)
-            if target == "own":
-                results = function(*arrays)
-                results = results if isinstance(results, tuple) else (results,)
-                for a, b in zip(results, wanted, strict=True):
-                    assert_close(a, b, scale=1.0)
-            else:
-                check_as(function, arrays, device, TARGETS[target], ulps=100)
-            function = function.gradient(["A", "B"])
-            arrays += [random.uniform(-1, 1, w.shape).astype(np.float32) for w in wanted]
+    shape = (3, columns, 2) if name == "complex" else (3, columns)
+    function = td.compile(SOURCES[name], device=device)
+    arrays = [random.uniform(0.5, 1, shape).astype(np.float32) for _ in range(2)]
+    for _ in range(2):
+        found = function.reference(*arrays)
+        wanted = found if isinstance(found, tuple) else (found,)
+        if target == "own":
+            results = function(*arrays)
+            results = results if isinstance(results, tuple) else (results,)
+            for a, b in zip(results, wanted, strict=True):
+                assert_close(a, b, scale=1.0)
+        else:
+            check_as(function, arrays, device, TARGETS[target], ulps=100)
+        function = function.gradient(["A", "B"])
+        arrays += [random.uniform(-1, 1, w.shape).astype(np.float32) for w in wanted]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", TARGETS)
-def test_parts_of_parts(target: str, device: td.Device):
+@pytest.mark.parametrize("columns", (33, 5))
+def test_parts_of_parts(columns: int, target: str, device: td.Device):
     """Rows in turns of elements in turns, each made of neighbours that edges repeat."""
     random = np.random.default_rng(0)
-    for columns in (33, 5):
-        arrays = [random.uniform(0.5, 1, (3, columns)).astype(np.float32) for _ in range(2)]
-        function = td.compile(BILINEAR, device=device)
-        check_as(function, arrays, device, TARGETS[target], ulps=100)
-        assert_close(function(*arrays), function.reference(*arrays), scale=1.0)
+    arrays = [random.uniform(0.5, 1, (3, columns)).astype(np.float32) for _ in range(2)]
+    function = td.compile(BILINEAR, device=device)
+    check_as(function, arrays, device, TARGETS[target], ulps=100)
+    assert_close(function(*arrays), function.reference(*arrays), scale=1.0)
 
 
 @pytest.mark.parametrize("name", ("complex", "halves", "in turns", "rows in turns", "three"))
@@ -123,7 +125,7 @@ def test_parts_are_one_kernel(name: str, width: int):
     assert isinstance(t := kernel.outputs[0].type, TensorType) and t.get_shape() != shape
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_parts_anywhere(data: st.DataObject, device: td.Device):
     """Parts along any axis, in any order, of which some may be wide, short, or over one another."""

@@ -38,6 +38,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("shape", [(3, 17, 5), (40, 70, 33)], ids=str)
 def test_results(name: str, shape: tuple[int, int, int], device: td.Device) -> None:

@@ -96,6 +96,7 @@ def checked(name: str, parts: int, arrays: list[Array]) -> None:
         np.testing.assert_allclose(actual, wanted, rtol=1e-4, atol=1e-5 * scale)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("parts", (2, 4))
 def test_rows_in_parts(name: str, parts: int):
@@ -129,9 +130,10 @@ LONG = {
 """Rows that a GPU splits, and so few that no kernel has whole ones."""
 
 
+@pytest.mark.covering(1)
 @pytest.mark.every_device
 @pytest.mark.parametrize("name", LONG)
-@pytest.mark.parametrize("target", ("own", "gpu"))
+@pytest.mark.parametrize("target", ("gpu", "own"))
 def test_long_rows(name: str, target: str, device: td.Device, monkeypatch: pytest.MonkeyPatch):
     if device.id.startswith("oclgrind") and (name, target) != ("place", "gpu"):
         pytest.skip("a simulator takes a minute for each of these")

@@ -22,6 +22,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_triangles(device: td.Device, source: str, bound: str) -> None:
@@ -39,6 +40,7 @@ def test_triangles(device: td.Device, source: str, bound: str) -> None:
     assert_close(ours, expected, length=n, scale=1)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float64])
 @pytest.mark.parametrize("bound", ["k - i < N", "i - 2*k + 3 < N", "N - 1 - i - k < N"])
 def test_what_is_left_out(device: td.Device, bound: str, dtype: type[np.generic]) -> None:
