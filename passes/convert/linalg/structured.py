@@ -62,6 +62,13 @@ class Structured:
 
 def structured(op: Operation) -> Structured | None:
     """The loop nest of an op, if it is one."""
+    if isinstance(op, linalg.ops.ReduceOp):
+        dropped = set(op.dimensions.get_values())
+        rank = len(shape_of(tensor_type(op.input)) or ())
+        loops = [f"d{k}" for k in range(rank)]
+        kept = [name for k, name in enumerate(loops) if k not in dropped]
+        accesses = [tuple(map(IndexExpr.of, names)) for names in (loops, kept)]
+        return Structured(op, [op.input], [op.init], loops, accesses, op.region.block)
     if isinstance(op, linalg.ops.BroadcastOp):
         added = set(op.dimensions.get_values())
         rank = len(shape_of(tensor_type(op.init)) or ())

@@ -38,7 +38,7 @@ from tiledialect.dialects.linalg.named import NAMED_OPS, TableOp
 
 
 class GenericOp(linalg.ops.GenericOp):
-    """A loop nest with any indexing maps, iterators and body; with several results, too."""
+    """Syntax of xDSL's op, with several results, too."""
 
     @classmethod
     def parse(cls, parser: Parser):
@@ -61,7 +61,7 @@ class GenericOp(linalg.ops.GenericOp):
         texts = {
             k: v for k in ("doc", "library_call") if isinstance(v := given.pop(k, None), StringAttr)
         }
-        op = cls(inputs, outputs, body, maps, kinds, results, **texts)
+        op = linalg.ops.GenericOp(inputs, outputs, body, maps, kinds, results, **texts)
         op.attributes |= given
         return op
 

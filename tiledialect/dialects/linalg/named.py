@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     DenseIntElementsAttr,
     ShapedType,
 )
+from xdsl.dialects.linalg import Linalg
 from xdsl.dialects.linalg.abstract_ops import NamedOperation
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Region, SSAValue
@@ -56,6 +57,21 @@ def maps_of(text: str, strides: Sequence[int], dilations: Sequence[int]) -> tupl
         return tuple(found)
 
     return tuple(AffineMap(len(dims), 0, exprs(part)) for part in operands)
+
+
+XDSL_OPS = {op.name: op for op in Linalg.operations if issubclass(op, NamedOperation)}
+"""Named ops of xDSL."""
+
+
+def _own_class(op: type[NamedOperation], attributes: Mapping[str, Attribute]):
+    """The class of xDSL of an op, if it can hold the op: interpreters and patterns know that."""
+    known = XDSL_OPS.get(op.name)
+    if known is None or "indexing_maps" in attributes:
+        return op
+    properties = known.get_irdl_definition().properties
+    return (
+        known if all(p in attributes for p in ("strides", "dilations") if p in properties) else op
+    )
 
 
 class TableOp(NamedOperation):
@@ -117,7 +133,7 @@ class TableOp(NamedOperation):
             region = cls.get_hidden_region(inputs, outputs)
         except (ValueError, IndexError) as e:
             parser.raise_error(f"{cls.name} on these operands: {e}", position, parser.pos)
-        return cls.build(
+        return _own_class(cls, attributes).build(
             operands=(inputs, outputs),
             result_types=(results,),
             properties={k: v for k, v in attributes.items() if k in keys},
