@@ -1,0 +1,78 @@
+"""Programs of linalg from end to end: called on arrays, differentiated, given to upstream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import upstream
+
+import tiledialect as td
+from tiledialect.ir.mlir_text import all_dialects, parse_mlir, print_module
+from tiledialect.lowering.tile_to_linalg.convert_tile_to_linalg import ConvertTileToLinalgPass
+from tiledialect.passes.convert.convert_linalg_to_tile import ConvertLinalgToTilePass
+from tiledialect.passes.gradient.tile_gradient import TileGradientPass
+
+LAYER = "examples/linalg_layer.mlir"
+
+CALLS = """
+func.func @scale(%a: f32, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = linalg.fill ins(%a : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.mul ins(%f, %x : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  func.return %r : tensor<?xf32>
+}
+func.func @shifted(%A: tensor<?x?xf32>, %B: tensor<?x8xf32>) -> (tensor<?x8xf32>, f32) {
+  %c0 = arith.constant 0 : index
+  %two = arith.constant 2.0 : f32
+  %z = arith.constant 0.0 : f32
+  %m = tensor.dim %A, %c0 : tensor<?x?xf32>
+  %e = tensor.empty(%m) : tensor<?x8xf32>
+  %i = linalg.fill ins(%z : f32) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %C = linalg.matmul ins(%A, %B : tensor<?x?xf32>, tensor<?x8xf32>)
+       outs(%i : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %row = tensor.extract_slice %C[0, 0] [1, 8] [1, 1] : tensor<?x8xf32> to tensor<8xf32>
+  %d = tensor.cast %row : tensor<8xf32> to tensor<?xf32>
+  %s = func.call @scale(%two, %d) : (f32, tensor<?xf32>) -> tensor<?xf32>
+  %g = tensor.cast %s : tensor<?xf32> to tensor<8xf32>
+  %R = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>,
+      affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%C, %g : tensor<?x8xf32>, tensor<8xf32>) outs(%e : tensor<?x8xf32>) {
+   ^bb0(%a: f32, %b: f32, %o: f32):
+    %q = arith.addf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<?x8xf32>
+  %first = tensor.extract %R[%c0, %c0] : tensor<?x8xf32>
+  func.return %R, %first : tensor<?x8xf32>, f32
+}
+"""
+
+
+def test_calls_scalars_and_open_sizes():
+    shifted = td.compile(parse_mlir(CALLS, "calls.mlir"), name="shifted")
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(4, 6)).astype("f"), rng.normal(size=(6, 8)).astype("f")
+    result, first = shifted(a, b)
+    wanted = a @ b
+    wanted += 2 * wanted[0]
+    # Sums of 6 products.
+    np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
+    assert first.shape == ()
+    assert first == result[0, 0]
+
+
+def test_upstream_runs_a_gradient():
+    module = parse_mlir(Path(LAYER).read_text(), LAYER)
+    for made in (ConvertLinalgToTilePass(), TileGradientPass(), ConvertTileToLinalgPass()):
+        made.apply(all_dialects(), module)
+    rng = np.random.default_rng(0)
+    x, w, b, d = (rng.normal(size=shape).astype("f") for shape in ((4, 8), (8, 3), (3,), (4, 3)))
+    dx, dw, db = upstream.run_f32(
+        print_module(module), "layer_gradient", [x, w, b, d], [x.shape, w.shape, b.shape]
+    )
+    ds = np.where(x @ w + b > 0, d, 0)
+    # Numbers are printed with six digits.
+    for result, wanted in ((dx, ds @ w.T), (dw, x.T @ ds), (db, ds.sum(0))):
+        np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-4)
