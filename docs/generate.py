@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from conversions import conversions_page
 from lift_reference import lift_reference_page
 from pass_examples import EXAMPLES
 from pictures import PICTURES
@@ -461,6 +462,7 @@ def rule_text(name: str) -> str:
 
 PAGES = {
     "attributes.md": attributes_page,
+    "conversions.md": conversions_page,
     "dialect-lift.md": lift_page,
     "dialect-nest.md": nest_page,
     "dialect-tile.md": dialect_page,
