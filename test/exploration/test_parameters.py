@@ -31,6 +31,14 @@ def test_two_sizes_divide_one_another():
         assert (16 // n) % n1 == 0 or n % n1 == 0
 
 
+def test_what_is_divided_is_decided_before_its_divisors():
+    tiles = program("matmul").apply(RULES["tile_maps"], "map", m="z", n="y")
+    blocks = tiles.apply(RULES["tile_maps"], "map/map/map", m="a", n="b")
+    space = ParameterSpace(blocks, ParameterSettings())
+    assert space.names == ("y", "b", "z", "a")
+    assert (8, 4, 4, 2) in {tuple(d.values()) for d, _ in enumerated(space.bound)}
+
+
 def test_no_open_sizes():
     assert [d.text for d in parameters(program("dot"))] == [program("dot").text]
 

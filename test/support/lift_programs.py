@@ -99,10 +99,15 @@ def on(*inputs: Any, before: tuple[str, ...] = (), **parameters: Any) -> Callabl
     return lambda make: Example(inputs, make, tuple(parameters.items()), before)
 
 
+def dot(x: Value, y: Value, reduced: Any = None) -> Value:
+    """Sum of products."""
+    products = lift.reduce_seq(lambda s, t: s + t[0] * t[1], 0.0)
+    return lift.zip(x, y) >> (products if reduced is None else reduced)
+
+
 def product(m: Make, x: Value, y: Value, reduced: Any = None) -> Value:
     """The product of matrices, the second transposed."""
-    dot = lift.reduce_seq(lambda s, t: s + t[0] * t[1], 0.0) if reduced is None else reduced
-    return x >> lift.map(lambda a: y >> lift.map(lambda b: lift.zip(a, b) >> dot))
+    return x >> lift.map(lambda a: y >> lift.map(lambda b: dot(a, b, reduced)))
 
 
 def in_parts(function: Any, initial: float) -> Any:
@@ -467,5 +472,22 @@ EXAMPLES: dict[str, Example] = {
     ),
     "tile_matrix_product": on(A, B, m=4, n=2, k=2)(product),
     "hold_blocks_2d": on(A, B, m=4, n=2, p=2, q=1, k=2)(product),
+    "block_sums_2d": on(T, lift.array("K"), m=4, n=2, k=2)(
+        lambda m, x, y: x >> lift.map(lambda rows: rows >> lift.map(lambda a: dot(a, y)))
+    ),
+    "block_stencil_2d": on(M, lift.array(3, 3), v=4, m=2, n=4, k=3)(
+        lambda m, x, y: (
+            x
+            >> lift.pad2(1, 1, m.boundary())
+            >> lift.slide2(3, 1)
+            >> lift.map2(
+                lambda w: (
+                    lift.zip(w >> lift.join, y >> lift.join)
+                    >> lift.map(m.g())
+                    >> lift.reduce(lift.add, 0.0)
+                )
+            )
+        )
+    ),
     "reduce_in_parts": on(V, n=4)(lambda m, x: x >> lift.map(m.f()) >> m.reduce()),
 }

@@ -34,7 +34,10 @@ from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.passes.lift.strategies.mapping import computes
 
 BLOCKING_1D = "register_block_1d"
-BLOCKING_2D = ("register_block_2d", "reuse_block_2d", "hold_blocks_2d", "tile_matrix_product")
+BLOCKING_2D = (
+    *("register_block_2d", "reuse_block_2d", "hold_blocks_2d", "tile_matrix_product"),
+    *("block_sums_2d", "block_stencil_2d"),
+)
 TILINGS = ("tile_maps",)
 
 LIFT_DEFAULT = (
@@ -49,7 +52,8 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = {
     "convolution1D": ("tile_stencil",),
     "convolution2D": STENCILS_2D,
     "all": (
-        *("register_block_2d", "reuse_block_2d", "hold_blocks_2d", "tile_stencil"),
+        *("register_block_2d", "reuse_block_2d", "hold_blocks_2d", "block_sums_2d"),
+        *("block_stencil_2d", "tile_stencil"),
         *(*STENCILS_2D, "tile_stencil_3d"),
         *("tile_stencil_25d", "partial_reduce", "partial_reduce_strided", "split_join"),
         *("tile_maps", "tile_matrix_product", "finish_tiling", "register_block_1d"),

@@ -100,9 +100,23 @@ class ParameterSpace:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names that need a decision: those that others define follow."""
+        """Names that need a decision, those of what is divided before those of divisors.
+
+        Names that others define follow.
+        """
         function = self.program.function
-        return tuple(sorted(open_sizes(function) - defined_sizes(function).keys()))
+        left = sorted(open_sizes(function) - defined_sizes(function).keys())
+        found: list[str] = []
+        while left:
+            free = (name for name in left if not self._divided_by(name) & {*left} - {name})
+            found.append(next(free, left[0]))
+            left.remove(found[-1])
+        return tuple(found)
+
+    def _divided_by(self, name: str) -> frozenset[str]:
+        """Names in sizes that a name must divide."""
+        fractions = (size.fraction for size in self.whole)
+        return frozenset().union(*(top.names for top, low in fractions if name in low.names))
 
     @cached_property
     def whole(self) -> tuple[Size, ...]:

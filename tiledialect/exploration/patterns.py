@@ -21,6 +21,7 @@ from tiledialect.exploration.algorithmic import algorithmic, canonical_hash, is_
 from tiledialect.exploration.mapping import (
     COPIES,
     DEFAULT,
+    LOCAL,
     NO,
     NONE,
     WAYS,
@@ -173,15 +174,23 @@ class LiftPart:
         yield from map(self._refined, pool)
 
     def _candidates_of(self, word: str) -> Iterator[tuple[Decisions, Candidate]]:
-        """Candidates of all mappings of a program without copies, with the widest vectors, unrolled
-        loops, and sizes of vectors."""
+        """Candidates of all mappings of a program, and with copies of the best ones of each kind;
+        with the widest vectors, unrolled loops, and sizes of vectors."""
         given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": YES, **dict.fromkeys(WAYS, NO)}
         given["copies"] = NONE
+        best: dict[str, tuple[float, Decisions]] = {}
         for decisions, mapped in enumerated(lambda c: self._mapped(_Given(c, given))[1]):
             sizes = dict.fromkeys(open_sizes(mapped.function), native_lanes(self.device))
             named = {SIZE + name: size for name, size in sizes.items()}
             with suppress(DeadEndError):
-                yield made(self.candidate, {**given, **decisions, **named})
+                found, candidate = made(self.candidate, {**given, **decisions, **named})
+                yield found, candidate
+                kind = str(decisions["mapping"]).rstrip("012")
+                ranked = candidate.estimate, found
+                best[kind] = min(best.get(kind, ranked), ranked, key=lambda pair: pair[0])
+        for _, decisions in best.values():
+            with suppress(DeadEndError):
+                yield made(self.candidate, {**decisions, "copies": LOCAL})
 
     def _refined(self, start: _Ranked) -> Decisions:
         """Decisions that are better by the cost model, after small changes."""

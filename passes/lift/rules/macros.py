@@ -48,7 +48,7 @@ from tiledialect.passes.lift.rules.split_join import (
     reduce_seq_in_parts,
     split_join,
 )
-from tiledialect.passes.lift.rules.stencil import slide_tiling
+from tiledialect.passes.lift.rules.stencil import slide_tiling, tile_stencil_2d
 from tiledialect.passes.lift.strategies.combinators import (
     Local,
     at_input,
@@ -263,6 +263,31 @@ def hold_blocks_2d(*, m: Size, n: Size, p: Size, q: Size, k: Size) -> Strategy:
     blocks = at_input(sequence(in_row, map_fission(last=2), at_input(reduce_outermost)))
     tile = in_function(at_input(at_input(in_function(sequence(tile_maps(m=p, n=q), blocks)))))
     return sequence(tile_maps(m=m, n=n), at_input(tile))
+
+
+@macro
+def block_sums_2d(*, m: Size, n: Size, k: Size) -> Strategy:
+    """`map(g >> map(a ⇒ zip(h(a), y) >> reduce_seq(f, e)))` in blocks of `m` x `n` sums.
+
+    Each block is a reduction of matrices, in parts of `k` terms, as of windows whose weights are
+    `y`. By `split_join`, `map_fission`, `transpose_both_sides` and `finish_tiling`; `m` and `n`
+    divide the sizes, and `k` the number of terms.
+    """
+    blocks = at_input(in_function(finish_tiling(k=k)))
+    columns = sequence(map_fission(last=1), transpose_both_sides, blocks)
+    rows = sequence(in_function(split_join(n=n)), map_fission(last=1), at_input(columns))
+    return sequence(split_join(n=m), at_input(in_function(rows)))
+
+
+@macro
+def block_stencil_2d(*, v: Size, m: Size, n: Size, k: Size) -> Strategy:
+    """`slide2(d, s) >> map2(a ⇒ zip(h(a), y) >> map(g) >> reduce(f, e))` in tiles of `v` x `v`.
+
+    Each tile is in blocks of `m` x `n` sums, in parts of `k` terms. By `tile_stencil_2d`,
+    `fuse_parts` and `block_sums_2d`; the sizes divide one another.
+    """
+    tile = in_function(in_function(sequence(attempt(fuse_parts), block_sums_2d(m=m, n=n, k=k))))
+    return sequence(tile_stencil_2d(v=v), at_input(at_input(at_input(tile))))
 
 
 @macro

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=fuse_parts rule=fuse_parts},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reuse_block_2d rule=reuse_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=hold_blocks_2d rule=hold_blocks_2d sizes="m=4","n=2","p=2","q=1","k=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=fuse_parts rule=fuse_parts},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reuse_block_2d rule=reuse_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=hold_blocks_2d rule=hold_blocks_2d sizes="m=4","n=2","p=2","q=1","k=2"},lift-rewrite{function=block_sums_2d rule=block_sums_2d sizes="m=4","n=2","k=2"},lift-rewrite{function=block_stencil_2d rule=block_stencil_2d sizes="v=4","m=2","n=4","k=3"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
 
 // Cancel identities everywhere.
 // CHECK-LABEL: func.func @simplify(
@@ -843,6 +843,232 @@ func.func @hold_blocks_2d(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x
     lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
   }
   func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map(g >> map(a ⇒ zip(h(a), y) >> reduce_seq(f, e)))` in blocks of `m` x `n` sums.
+//
+// Each block is a reduction of matrices, in parts of `k` terms, as of windows whose weights are
+// `y`. By `split_join`, `map_fission`, `transpose_both_sides` and `finish_tiling`; `m` and `n`
+// divide the sizes, and `k` the number of terms.
+// CHECK-LABEL: func.func @block_sums_2d(
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.transpose
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.generate(
+// CHECK-NEXT:       lift.generate(
+// CHECK-NEXT:         arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.reduce_seq(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.get(1)
+// CHECK-NEXT:       lift.zip
+// CHECK-NEXT:       lift.reduce_seq(
+// CHECK-NEXT:         lift.get(0)
+// CHECK-NEXT:         lift.zip
+// CHECK-NEXT:         lift.map(
+// CHECK-NEXT:           lift.get(0)
+// CHECK-NEXT:           lift.get(1)
+// CHECK-NEXT:           lift.get(1)
+// CHECK-NEXT:           lift.zip
+// CHECK-NEXT:           lift.map(
+// CHECK-NEXT:             lift.get(0)
+// CHECK-NEXT:             lift.get(1)
+// CHECK-NEXT:             arith.mulf
+// CHECK-NEXT:             arith.addf
+// CHECK-NEXT:             lift.yield
+// CHECK-NEXT:           }
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.join
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @block_sums_2d(%x: tensor<?x?x?xf32, #lift.sizes<N, M, K>> {tile.name = "x"}, %y: tensor<?xf32, #lift.sizes<K>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%rows in %x) : (tensor<?x?x?xf32, #lift.sizes<N, M, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %1 = lift.map(%a in %rows) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %2 = lift.zip %a, %y : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>
+      %3 = arith.constant 0.000000e+00 : f32
+      %4 = lift.reduce_seq(%s from %3, %t in %2) : (f32, tensor<?xtuple<f32, f32>, #lift.sizes<K>>) -> f32 {
+        %5 = lift.get(0) %t : (tuple<f32, f32>) -> f32
+        %6 = lift.get(1) %t : (tuple<f32, f32>) -> f32
+        %7 = arith.mulf %5, %6 : f32
+        %8 = arith.addf %s, %7 : f32
+        lift.yield %8 : f32
+      }
+      lift.yield %4 : f32
+    }
+    lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `slide2(d, s) >> map2(a ⇒ zip(h(a), y) >> map(g) >> reduce(f, e))` in tiles of `v` x `v`.
+//
+// Each tile is in blocks of `m` x `n` sums, in parts of `k` terms. By `tile_stencil_2d`,
+// `fuse_parts` and `block_sums_2d`; the sizes divide one another.
+// CHECK-LABEL: func.func @block_stencil_2d(
+// CHECK-NEXT: lift.pad(1, 1, clamp)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.pad(1, 1, clamp)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.slide(6, 4)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.slide(6, 4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.slide(3, 1)
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.slide(3, 1)
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.transpose
+// CHECK-NEXT:         lift.split(4)
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.transpose
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.map(
+// CHECK-NEXT:           lift.map(
+// CHECK-NEXT:             lift.join
+// CHECK-NEXT:             lift.yield
+// CHECK-NEXT:           }
+// CHECK-NEXT:           lift.transpose
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         lift.transpose
+// CHECK-NEXT:         lift.join
+// CHECK-NEXT:         lift.generate(
+// CHECK-NEXT:           lift.generate(
+// CHECK-NEXT:             arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:             lift.yield
+// CHECK-NEXT:           }
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         lift.split(3)
+// CHECK-NEXT:         lift.split(3)
+// CHECK-NEXT:         lift.zip
+// CHECK-NEXT:         lift.reduce_seq(
+// CHECK-NEXT:           lift.get(0)
+// CHECK-NEXT:           lift.get(1)
+// CHECK-NEXT:           lift.zip
+// CHECK-NEXT:           lift.reduce_seq(
+// CHECK-NEXT:             lift.get(0)
+// CHECK-NEXT:             lift.zip
+// CHECK-NEXT:             lift.map(
+// CHECK-NEXT:               lift.get(0)
+// CHECK-NEXT:               lift.get(1)
+// CHECK-NEXT:               lift.get(1)
+// CHECK-NEXT:               lift.zip
+// CHECK-NEXT:               lift.map(
+// CHECK-NEXT:                 lift.get(0)
+// CHECK-NEXT:                 lift.get(1)
+// CHECK-NEXT:                 arith.addf
+// CHECK-NEXT:                 arith.addf
+// CHECK-NEXT:                 lift.yield
+// CHECK-NEXT:               }
+// CHECK-NEXT:               lift.yield
+// CHECK-NEXT:             }
+// CHECK-NEXT:             lift.yield
+// CHECK-NEXT:           }
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.transpose
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.join
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.join
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.join
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @block_stencil_2d(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}, %y: tensor<3x3xf32> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.pad(1, 1, clamp) %x : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N + 2, M>>
+  %1 = lift.map(%2 in %0) : (tensor<?x?xf32, #lift.sizes<N + 2, M>>) -> tensor<?x?xf32, #lift.sizes<N + 2, M + 2>> {
+    %3 = lift.pad(1, 1, clamp) %2 : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M + 2>>
+    lift.yield %3 : tensor<?xf32, #lift.sizes<M + 2>>
+  }
+  %4 = lift.map(%5 in %1) : (tensor<?x?xf32, #lift.sizes<N + 2, M + 2>>) -> tensor<?x?x3xf32, #lift.sizes<N + 2, M>> {
+    %6 = lift.slide(3, 1) %5 : (tensor<?xf32, #lift.sizes<M + 2>>) -> tensor<?x3xf32, #lift.sizes<M>>
+    lift.yield %6 : tensor<?x3xf32, #lift.sizes<M>>
+  }
+  %7 = lift.slide(3, 1) %4 : (tensor<?x?x3xf32, #lift.sizes<N + 2, M>>) -> tensor<?x3x?x3xf32, #lift.sizes<N, M>>
+  %8 = lift.map(%9 in %7) : (tensor<?x3x?x3xf32, #lift.sizes<N, M>>) -> tensor<?x?x3x3xf32, #lift.sizes<N, M>> {
+    %10 = lift.transpose %9 : (tensor<3x?x3xf32, #lift.sizes<M>>) -> tensor<?x3x3xf32, #lift.sizes<M>>
+    lift.yield %10 : tensor<?x3x3xf32, #lift.sizes<M>>
+  }
+  %11 = lift.map(%12 in %8) : (tensor<?x?x3x3xf32, #lift.sizes<N, M>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %13 = lift.map(%w in %12) : (tensor<?x3x3xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %14 = lift.join %w : (tensor<3x3xf32>) -> tensor<9xf32>
+      %15 = lift.join %y : (tensor<3x3xf32>) -> tensor<9xf32>
+      %16 = lift.zip %14, %15 : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xtuple<f32, f32>>
+      %17 = lift.map(%18 in %16) : (tensor<9xtuple<f32, f32>>) -> tensor<9xf32> {
+        %a = lift.get(0) %18 : (tuple<f32, f32>) -> f32
+        %b = lift.get(1) %18 : (tuple<f32, f32>) -> f32
+        %19 = arith.addf %a, %b : f32
+        lift.yield %19 : f32
+      }
+      %20 = arith.constant 0.000000e+00 : f32
+      %21 = lift.reduce(%a_1 from %20, %b_1 in %17) : (f32, tensor<9xf32>) -> f32 {
+        %22 = arith.addf %a_1, %b_1 : f32
+        lift.yield %22 : f32
+      }
+      lift.yield %21 : f32
+    }
+    lift.yield %13 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %11 : tensor<?x?xf32, #lift.sizes<N, M>>
 }
 
 // `reduce(f, e) = split(n) >> map(reduce_seq(f, e)) >> reduce_seq(f, e)`; `n` divides the size.
