@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
 
-.PHONY: help demo test lint unit filecheck format dist docs fuzz bench bench-model clean
+.PHONY: help demo test lint unit filecheck format dist docs fuzz jax bench bench-model clean
 
 help:
 	@echo "make demo    find edges in a photograph, and train a network to read digits"
@@ -19,6 +19,7 @@ help:
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make format  format the code"
 	@echo "make fuzz    feed random programs, schedules, orders of passes and index spaces until something breaks"
+	@echo "make jax     run functions and models of JAX on the device, and tests of StableHLO"
 	@echo "make bench   measure the kernels beside others'"
 	@echo "make bench-model  judge the cost model by recorded timings"
 
@@ -73,6 +74,11 @@ docs: $(INSTALLED)
 fuzz: $(INSTALLED)
 	@# ARGS="--seconds 3600 --seed 7 --limit 60": when to stop, where to begin, seconds for a program.
 	$(BIN)/python test/fuzz.py $(ARGS)
+
+jax: $(INSTALLED)
+	@# STABLEHLO=../stablehlo: a checkout of openxla/stablehlo, whose interpreter tests run, too.
+	$(BIN)/pytest -q --every-case 0 test/api/test_jax.py
+	$(if $(STABLEHLO),$(BIN)/python test/stablehlo_oracle.py $(STABLEHLO)/stablehlo/tests/interpret)
 
 bench: $(INSTALLED)
 	@# ARGS="--only product --plot bench.svg": docs/bench.md.

@@ -1,11 +1,7 @@
-"""Functions of JAX, of which tiledialect must give the results that JAX gives.
-
-`python test/support/jax_functions.py` runs all on the default device.
-"""
+"""Functions of JAX, of which tiledialect must give the results that JAX gives."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,8 +9,6 @@ import jax
 import numpy as np
 from jax import lax
 from jax import numpy as jnp
-
-import tiledialect as td
 
 RANDOM = np.random.default_rng(0)
 
@@ -184,11 +178,3 @@ def agree(got: Any, wanted: Any, tolerance: float = 1e-4) -> None:
         np.testing.assert_allclose(
             a.astype(np.float64), b.astype(np.float64), rtol=tolerance, atol=tolerance * scale
         )
-
-
-if __name__ == "__main__":
-    for name in GROUPS:
-        began = time.perf_counter()
-        f, given = together(name), arguments(name)
-        agree(td.jax.compile(f)(given), jax.jit(f)(given))
-        print(f"{name}: {len(given)} functions, {time.perf_counter() - began:.1f} s", flush=True)

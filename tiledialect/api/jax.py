@@ -17,9 +17,7 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseIntOrFPElementsAttr,
-    DictionaryAttr,
     FileLineColLoc,
     IntAttr,
     ModuleOp,
@@ -30,11 +28,10 @@ from xdsl.dialects.builtin import (
 from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
-from tiledialect.dialects.discardable import NAME
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import all_dialects, parse_mlir
-from tiledialect.ir.names import set_place
+from tiledialect.ir.names import give_name, set_place
 from tiledialect.passes.convert.convert_stablehlo_to_tile import ConvertStablehloToTilePass
 
 try:
@@ -171,23 +168,21 @@ class JaxFunction:
         key = stage.jaxpr, stage.in_tree, stage.out_tree
         if (traced := self._traced.get(key)) is None:
             traced = self._traced[key] = self._compiled(stage, given, by_name)
-        arrays = [
-            leaf if isinstance(leaf, jax.Array) else np.asarray(leaf, t)
-            for leaf, t in zip(leaves, traced.types, strict=True)
-        ]
+        arrays = [_array(leaf, t) for leaf, t in zip(leaves, traced.types, strict=True)]
         return traced, arrays, any(isinstance(leaf, jax.Array) for leaf in leaves)
 
     def _compiled(self, stage: Any, given: Sequence[Any], by_name: dict[str, Any]) -> _Traced:
-        avals = trees.tree_leaves(stage.in_avals)
+        if any(map(_is_key, trees.tree_leaves(stage.out_info))):
+            raise TileError(f"{self.__name__} gives keys of jax.random: give their `key_data`")
         module = _module(stage.lower().compiler_ir("stablehlo"))
         with sourced():
             ConvertStablehloToTilePass().apply(Context(), module)
         main = next(f for f in module.ops if isinstance(f, func.FuncOp))
+        types = [NUMPY_TYPES[t.element_type] for t in main.body.block.arg_types]
         constants = _constants_as_inputs(main)
         _name_inputs(main, self._input_names(given, by_name), len(constants))
         main.properties["sym_name"] = StringAttr(re.sub(r"\W+", "_", self.__name__).strip("_"))
         sizes = [trees.tree_structure(a).num_leaves for a in (*given, by_name)]
-        types = [np.dtype(a.dtype) for a in avals]
         function = compile_module(module, **self._options)
         return _Traced(function, types, sizes, constants, stage.out_tree)
 
@@ -298,12 +293,23 @@ def _constants_as_inputs(main: func.FuncOp) -> list[Array]:
 def _name_inputs(main: func.FuncOp, names: Sequence[str], constants: int) -> None:
     """Name a function's inputs, each with a name of its own."""
     seen: dict[str, int] = {}
-    attributes: list[DictionaryAttr] = []
-    for name in (*names, *(f"constant{k}" for k in range(constants))):
+    every = (*names, *(f"constant{k}" for k in range(constants)))
+    for argument, name in zip(main.body.block.args, every, strict=True):
         seen[name] = seen.get(name, 0) + 1
-        own = name if seen[name] == 1 else f"{name}_{seen[name]}"
-        attributes.append(DictionaryAttr({NAME: StringAttr(own)}))
-    main.properties["arg_attrs"] = ArrayAttr(attributes)
+        give_name(argument, name if seen[name] == 1 else f"{name}_{seen[name]}")
+    main.properties.pop("arg_attrs", None)
+
+
+def _is_key(value: Any) -> bool:
+    """Whether a value is a key of jax.random, of a type of its own."""
+    return jax.dtypes.issubdtype(getattr(value, "dtype", None), jax.dtypes.prng_key)
+
+
+def _array(leaf: Any, t: np.dtype[Any]) -> Any:
+    """An argument's array, of an element type."""
+    if isinstance(leaf, jax.Array):
+        return jax.random.key_data(leaf) if _is_key(leaf) else leaf
+    return np.asarray(leaf, t)
 
 
 def _listed(function: Function, results: Any) -> Sequence[Any]:

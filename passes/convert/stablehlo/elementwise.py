@@ -16,6 +16,7 @@ from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
+from tiledialect.operators.bits import bitcast, width
 from tiledialect.operators.layout import cast, constant, element_type, shape
 from tiledialect.passes.convert.stablehlo.base import Conversion, converted, evaluate, refusal
 
@@ -153,6 +154,13 @@ def _reduce_precision(b: TensorBuilder, op: hlo.ReducePrecisionOp, operands: Val
     return [cast(b, cast(b, operands[0], t), own)]
 
 
+def _bitcast(b: TensorBuilder, op: hlo.BitcastConvertOp, operands: Values) -> Values:
+    old, new = element_type(op.input), element_type(op.result)
+    if width(old) != width(new) or 1 in (width(old), width(new)):
+        raise refusal(op, f"{old} and {new} are not of the same width")
+    return [bitcast(b, operands[0], new)]
+
+
 def _map(b: TensorBuilder, op: hlo.MapOp, operands: Values) -> Values:
     return apply(b, op.computation[0], operands)
 
@@ -182,6 +190,7 @@ _FUNCTIONS: dict[type[Operation], Conversion] = (
         hlo.CompareOp: _compare,
         hlo.ConvertOp: _convert,
         hlo.ReducePrecisionOp: _reduce_precision,
+        hlo.BitcastConvertOp: _bitcast,
         hlo.MapOp: _map,
     }
 )
