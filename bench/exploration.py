@@ -3,7 +3,7 @@
 `python bench/exploration.py --only 'product/*' --time 2m` explores each line on the device. The
 default and the fastest are measured in turns in the end, by `td.explore` itself; `--json` writes
 all trials with their estimates, by which the cost model can be judged. `--replay FILE` compares the
-search with random sampling instead, on times that `bench/cost_model.py --record FILE` has kept.
+search with random sampling instead, on times that `--record FILE` has kept.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from math import isfinite
 from pathlib import Path
 
 from frame import Task, tasks
+from recording import LINES, record
 from replay import compare
 from workloads.table import WORKLOADS
 
@@ -58,6 +59,9 @@ def main() -> None:
     parser.add_argument("--sampler", default="tpe")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE.json.gz", help="keep times of schedules"
+    )
     parser.add_argument("--replay", type=Path, metavar="FILE", help="search recorded times instead")
     options = parser.parse_args()
     if options.replay is not None:
@@ -65,6 +69,9 @@ def main() -> None:
             print(text, flush=True)
         return
     device = next(d for d in td.devices() if (options.device or "") in d.id)
+    if options.record is not None:
+        record(options.record, LINES, device, options.trials)
+        return
     names = options.only.split(",")
     chosen = [
         t

@@ -1,21 +1,18 @@
 """Searches on recorded times: repeatable comparisons with random sampling, without a device.
 
-A record has kernels with schedules and their measured times, as `bench/cost_model.py --record`
-keeps them. In a replay the space is restricted to these: each candidate stands for the nearest
-recorded one.
+A record has kernels with schedules and their measured times, as `bench/exploration.py --record`
+keeps them. In a replay the space is restricted to these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from math import log2
 from pathlib import Path
 from random import Random
 from statistics import geometric_mean, median
-from typing import Any
 
 from timings import Kernel, read
 
@@ -28,7 +25,14 @@ from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.search import Limits, Search
 from tiledialect.exploration.study import Study
 from tiledialect.exploration.workers import Workers
-from tiledialect.schedule.search.decisions import Chooser, DeadEndError, Decisions, drawn, made
+from tiledialect.schedule.search.decisions import (
+    Chooser,
+    DeadEndError,
+    Decisions,
+    Option,
+    drawn,
+    made,
+)
 from tiledialect.schedule.search.space import decisions_of
 
 POINTS = (50, 200)
@@ -48,8 +52,20 @@ class Recorded:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Node:
+    """A decision, and what is left to decide after each option."""
+
+    name: str
+    options: Mapping[Option, Node | Candidate]
+    words: Sequence[str]
+
+
 class Replayed:
-    """A kernel whose space is restricted to recorded candidates."""
+    """A kernel whose space is restricted to recorded candidates.
+
+    A decision has the options of the recorded candidates that agree in all earlier ones.
+    """
 
     mutations = KernelPart.mutations
     weight = 1.0
@@ -59,13 +75,33 @@ class Replayed:
         self.name = kernel.name
         self.least = self._part.least
         self.seconds = {t.schedule: t.seconds for t in kernel.timings}
-        self._known = [*self._read(kernel)]
-        self._near: dict[tuple[object, ...], Recorded] = {}
+        known = [*self._read(kernel)]
+        self.count = len(known)
+        """Number of recorded candidates that the space has."""
+        self._words: dict[str, set[str]] = {}
+        """Words of each decision."""
+        for name, option in (pair for r in known for pair in r.decisions.items()):
+            if isinstance(option, str):
+                self._words.setdefault(name, set()).add(option)
+        self._root = self._node(known, 0)
+
+    def _node(self, known: Sequence[Recorded], depth: int) -> Node | Candidate:
+        """The space of candidates that agree in so many decisions."""
+        first, *others = known
+        if depth == len(first.decisions):
+            assert not others
+            return first.candidate
+        name = [*first.decisions][depth]
+        inner: dict[Option, list[Recorded]] = {}
+        for recorded in known:
+            inner.setdefault(recorded.decisions[name], []).append(recorded)
+        options = {o: self._node(inner[o], depth + 1) for o in sorted(inner, key=_order)}
+        return Node(name, options, sorted(self._words.get(name, ())))
 
     @property
-    def count(self) -> int:
-        """Number of recorded candidates that the space has."""
-        return len(self._known)
+    def default(self) -> str:
+        """The schedule without a search."""
+        return made(self.candidate, next(self.seeds()))[1].text
 
     def _read(self, kernel: Kernel) -> Iterator[Recorded]:
         """Recorded candidates that are in the space as it is now."""
@@ -81,26 +117,18 @@ class Replayed:
                     given = {WHOLE: FREE, **decisions_of(self._part.facts, schedule)}
                 own, candidate = made(self._part.candidate, given)
                 if candidate.text == text:
-                    yield Recorded(candidate, own, seconds)
+                    yield Recorded(candidate, _from_one(own), seconds)
 
     def candidate(self, chooser: Chooser) -> Candidate:
-        """The recorded candidate that is nearest to the one that decisions make."""
-        own: dict[str, Any] = {}
-
-        class Noting:
-            def choose(self, name: str, options: Any, domain: Any = ()) -> Any:
-                own[name] = chooser.choose(name, options, domain)
-                return own[name]
-
-        self._part.candidate(Noting())
-        key = tuple(own.items())
-        if key not in self._near:
-            self._near[key] = min(self._known, key=lambda r: _distance(own, r.decisions))
-        return self._near[key].candidate
+        """The recorded candidate that decisions make."""
+        found = self._root
+        while isinstance(found, Node):
+            found = found.options[chooser.choose(found.name, [*found.options], found.words)]
+        return found
 
     def seeds(self) -> Iterator[Decisions]:
         """The seeds of the space."""
-        return self._part.seeds()
+        return map(_from_one, self._part.seeds())
 
     def evaluated(self, implementation: Implementation, best: float) -> Future[Outcome]:
         """The recorded time."""
@@ -110,18 +138,15 @@ class Replayed:
         return future
 
 
-def _distance(a: Decisions, b: Decisions) -> float:
-    """Decisions that differ; numbers by as many as their ratio has bits, at most 4, in quarters."""
-    found = 0.0
-    for name in dict.fromkeys((*a, *b)):
-        x, y = a.get(name), b.get(name)
-        if x == y:
-            continue
-        if isinstance(x, int) and isinstance(y, int):
-            found += min(1.0, abs(log2((x + 1) / (y + 1))) / 4 + 0.1)
-        else:
-            found += 1.0
-    return found
+def _from_one(decisions: Decisions) -> Decisions:
+    """Decisions whose numbers are one more: samplers take logarithms where no option is 0, and must
+    do so in all trials."""
+    return {k: v + 1 if isinstance(v, int) else v for k, v in decisions.items()}
+
+
+def _order(option: Option) -> tuple[int, str]:
+    """Numbers rise, and words have any order."""
+    return (option, "") if isinstance(option, int) else (0, option)
 
 
 def searched(part: Replayed, trials: int, seed: int, sampler: str = "tpe") -> list[float]:
@@ -137,7 +162,7 @@ def searched(part: Replayed, trials: int, seed: int, sampler: str = "tpe") -> li
 def sampled(part: Replayed, trials: int, seed: int) -> list[float]:
     """The same for candidates at random, after the default."""
     random, found = Random(seed), dict[str, float]()
-    text = made(part.candidate, next(part.seeds()))[1].text
+    text = part.default
     found[text] = part.seconds[text]
     for _ in range(100 * trials):
         if len(found) == min(trials, part.count):

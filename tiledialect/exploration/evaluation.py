@@ -100,7 +100,8 @@ class Evaluator:
     """A process that evaluates the implementations of one subject, and is started anew if it
     ends."""
 
-    def __init__(self, subject: Subject | bytes):
+    def __init__(self, subject: Subject | bytes, limit: float = LIMIT):
+        self._limit = limit
         data = subject if isinstance(subject, bytes) else subject.to_bytes()
         self._path = _written(data)
         self._stack = ExitStack()
@@ -112,7 +113,7 @@ class Evaluator:
         if child is None:
             return Outcome(failure=Failure.REFUSED, message="no process can be started")
         child.ask([to_json(implementation), best if best < inf else None])
-        report = child.report(FIRST_LIMIT if best == inf else LIMIT, BUILD)
+        report = child.report(FIRST_LIMIT if best == inf else self._limit, BUILD)
         if report.tried:
             self._stop()
             hung = "does not finish" in report.reason
