@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects import arith, func, gpu, memref
 from xdsl.dialects.builtin import (
@@ -22,16 +22,6 @@ from tiledialect.ir.host_functions import kernel_of
 from tiledialect.ir.names import with_type
 from tiledialect.ir.signature import find_function, kernels_of
 from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
-
-UNSIGNED: dict[type[Operation], Callable[[int, int], int]] = {
-    arith.DivUIOp: lambda a, b: a // b,
-    arith.RemUIOp: lambda a, b: a % b,
-    arith.ShRSIOp: lambda a, b: a >> b,
-    arith.AndIOp: lambda a, b: a & b,
-}
-"""Arithmetic on sizes that are not negative."""
-
-ARITHMETIC = {**SIZE_ARITHMETIC, **UNSIGNED}
 
 
 def bind_shapes(module: ModuleOp, name: str, shapes: Sequence[Sequence[int]]) -> ModuleOp:
@@ -63,7 +53,7 @@ class _ShapeBinding:
                 if not 0 <= axis < len(shape):
                     raise TileError.at(op, f"{op.source.type} has no dimension {axis}")
                 self._replace(op, shape[axis])
-            elif (compute := ARITHMETIC.get(type(op))) is not None:
+            elif (compute := SIZE_ARITHMETIC.get(type(op))) is not None:
                 numbers = [self._number(op, v) for v in op.operands]
                 try:
                     self._replace(op, compute(*numbers))

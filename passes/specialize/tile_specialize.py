@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, tensor
+from xdsl.dialects import affine, arith, func, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -314,6 +314,9 @@ class _Specializer:
             return shape[axis]
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
             return op.value.value.data
+        if isinstance(op, affine.ApplyOp):
+            numbers, dims = [self.sizes[v] for v in op.operands], op.map.data.num_dims
+            return op.map.data.eval(numbers[:dims], numbers[dims:])[0]
         if (compute := SIZE_ARITHMETIC.get(type(op))) is not None:
             try:
                 size = compute(*(self.sizes[v] for v in op.operands))

@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+
+from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 
 Array = npt.NDArray[Any]
 
@@ -32,6 +36,17 @@ class Case:
             f"func.func @{self.name}({self.arguments}) -> {self.result} {{\n{self.body}\n"
             f"  func.return %r : {self.result}\n}}\n"
         )
+
+
+def random_array(t: Attribute, rng: np.random.Generator) -> Array:
+    """Elements of a type; small integers."""
+    assert isinstance(t, TensorType)
+    kind = np.dtype(NUMPY_TYPES[t.element_type])
+    if kind.kind == "b":
+        return rng.random(t.get_shape()) < 0.3
+    if kind.kind == "f" or kind.itemsize == 2:
+        return rng.normal(size=t.get_shape()).astype(kind)
+    return rng.integers(-100, 100, t.get_shape()).astype(kind)
 
 
 def _named(

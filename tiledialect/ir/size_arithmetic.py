@@ -24,5 +24,13 @@ SIZE_ARITHMETIC: dict[type[Operation], Callable[[int, int], int]] = {
     arith.CeilDivSIOp: ceil_div,
     arith.MaxSIOp: max,
     arith.MinSIOp: min,
+    # Sizes are not negative.
+    arith.DivUIOp: lambda a, b: a // b,
+    arith.RemUIOp: lambda a, b: a % b,
+    arith.CeilDivUIOp: ceil_div,
+    arith.MaxUIOp: max,
+    arith.MinUIOp: min,
+    arith.ShRSIOp: lambda a, b: a >> b,
+    arith.AndIOp: lambda a, b: a & b,
 }
 """Whether a result fits is asked elsewhere. Division by 0 is Python's error."""

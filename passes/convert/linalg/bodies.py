@@ -29,6 +29,7 @@ from tiledialect.passes.convert.linalg.elements import (
     Element,
     Space,
     loops_of,
+    size_product,
     sizes_of,
 )
 from tiledialect.passes.convert.linalg.scalar_ops import EMITTERS, emit
@@ -213,20 +214,15 @@ class Body:
         if places is not None:
             return Element(op.tensor, tuple(places))
         sizes = sizes_of(self.builder, op.tensor)
-        if any(not isinstance(s, int) for s in sizes[1:]):
-            raise TileError.at(
-                op, "tensor.extract at computed places needs a tensor of known shape"
-            )
-        place = Element(self.builder.number(0))
-        for size, index in zip(sizes, op.indices, strict=True):
-            scaled = self.space.apply(ew.MulOp, place, size) if isinstance(size, int) else place
+        place = self.elements[op.indices[0]]
+        for size, index in zip(sizes[1:], op.indices[1:], strict=True):
+            factor = size if isinstance(size, int) else self._compute(size)
+            scaled = self.space.apply(ew.MulOp, place, factor)
             place = self.space.apply(ew.AddOp, scaled, self.elements[index])
         place = self.space.cast(place, et.CONCRETE["i32"])
         flat = op.tensor
-        if len(sizes) != 1:
-            count = 1
-            for size in sizes:
-                count = count * size if isinstance(size, int) else count
+        if len(sizes) > 1:
+            count = size_product(self.builder, sizes)
             flat = self.builder.insert(ReshapeOp.of(flat, [count]))
         return Element(self.builder.insert(GatherOp.make(flat, place.value)), place.access)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add, mul
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -17,6 +20,8 @@ from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import Access, Constraint, IndexExpr
 from tiledialect.ir.tensor_builder import TensorBuilder, same_shape
+
+INDEX = IndexType()
 
 Size = int | SSAValue
 """Size of an axis or a loop; a value where it is not known yet."""
@@ -186,6 +191,32 @@ def sizes_of(builder: TensorBuilder, value: SSAValue) -> list[Size]:
     """The sizes of a tensor's axes."""
     rank = len(shape_of(tensor_type(value)) or ())
     return [builder.size(value, axis) for axis in range(rank)]
+
+
+def size_sum(builder: TensorBuilder, sizes: Sequence[Size]) -> Size:
+    """The sum of sizes."""
+    return _folded(builder, arith.AddiOp, sizes, 0)
+
+
+def size_product(builder: TensorBuilder, sizes: Sequence[Size]) -> Size:
+    """The product of sizes."""
+    return _folded(builder, arith.MuliOp, sizes, 1)
+
+
+def _folded(
+    builder: TensorBuilder,
+    op: type[arith.AddiOp | arith.MuliOp],
+    sizes: Sequence[Size],
+    neutral: int,
+) -> Size:
+    join = add if op is arith.AddiOp else mul
+    number = reduce(join, (s for s in sizes if isinstance(s, int)), neutral)
+    values = [s for s in sizes if isinstance(s, SSAValue)]
+    if not values:
+        return number
+    if number != neutral:
+        values.append(builder.insert(arith.ConstantOp.from_int_and_width(number, INDEX)))
+    return reduce(lambda a, b: builder.insert(op(a, b)), values)
 
 
 @dataclass

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, TensorType
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
@@ -24,12 +24,12 @@ from tiledialect.passes.convert.linalg.elements import (
     Size,
     Space,
     Symbols,
+    size_product,
+    size_sum,
     sizes_of,
 )
 from tiledialect.passes.convert.linalg.elementwise import fill
 from tiledialect.passes.convert.linalg.results import replace
-
-INDEX = IndexType()
 
 
 def _space(op: Operation, sizes: Sequence[Size] = ()) -> Space:
@@ -162,23 +162,6 @@ def _kept_axes(sizes: Sequence[Size], shape: Sequence[int]) -> list[int]:
     return kept
 
 
-def _sum(op: Operation, sizes: Sequence[Size]) -> Size:
-    """The sum of sizes."""
-    builder = TensorBuilder(op, place_of(op))
-    number = sum(s for s in sizes if isinstance(s, int))
-    total: Size = number
-    for size in sizes:
-        if isinstance(size, int):
-            continue
-        if isinstance(total, int):
-            if not total:
-                total = size
-                continue
-            total = builder.insert(arith.ConstantOp.from_int_and_width(total, size.type))  # pyright: ignore[reportArgumentType]
-        total = builder.insert(arith.AddiOp(total, size))
-    return total
-
-
 def _pad(op: Operation) -> SSAValue:
     assert isinstance(op, tensor.PadOp)
     space, symbols = _space(op), Symbols()
@@ -186,7 +169,7 @@ def _pad(op: Operation) -> SSAValue:
     sizes = sizes_of(space.builder, op.source)
     declared = _type(op).get_shape()
     shape = [
-        n if n != DYNAMIC_INDEX else _sum(op, parts)
+        n if n != DYNAMIC_INDEX else size_sum(space.builder, parts)
         for n, *parts in zip(declared, low, sizes, high, strict=True)
     ]
     axes = _axes(len(sizes))
@@ -213,12 +196,14 @@ def _concat(op: Operation) -> SSAValue:
     axis = op.dim.value.data
     sizes = [sizes_of(space.builder, v) for v in op.inputs]
     shape = [*sizes[0]]
-    shape[axis] = _sum(op, [s[axis] for s in sizes])
+    shape[axis] = size_sum(space.builder, [s[axis] for s in sizes])
     made: SSAValue | None = None
     for k, value in enumerate(op.inputs):
         axes = _axes(len(shape))
         output = [*axes]
-        output[axis] = axes[axis] + symbols.expr(_sum(op, [s[axis] for s in sizes[:k]]))
+        output[axis] = axes[axis] + symbols.expr(
+            size_sum(space.builder, [s[axis] for s in sizes[:k]])
+        )
         made = _move(space, value, tuple(axes), tuple(output), shape, made, symbols)
     assert made is not None
     return made
@@ -240,24 +225,8 @@ def _open_sizes(op: Operation, space: Space) -> list[Size]:
     if isinstance(op, tensor.CollapseShapeOp):
         sizes = sizes_of(space.builder, op.src)
         groups = [[int(i.value.data) for i in group] for group in op.reassociation]
-        return [_product(space.builder, [sizes[k] for k in group]) for group in groups]
+        return [size_product(space.builder, [sizes[k] for k in group]) for group in groups]
     raise TileError.at(op, f"{op.name} to a type of open size cannot be converted")
-
-
-def _product(builder: TensorBuilder, sizes: Sequence[Size]) -> Size:
-    total: Size = 1
-    for size in sizes:
-        if isinstance(size, int) and isinstance(total, int):
-            total *= size
-            continue
-        a, b = (
-            builder.insert(arith.ConstantOp.from_int_and_width(s, INDEX))
-            if isinstance(s, int)
-            else s
-            for s in (total, size)
-        )
-        total = b if total == 1 else a if size == 1 else builder.insert(arith.MuliOp(a, b))
-    return total
 
 
 def _insert(op: Operation) -> SSAValue:

@@ -7,14 +7,12 @@ from functools import cache
 import numpy as np
 import pytest
 from generic_cases import GENERICS
-from linalg_cases import CONVOLUTIONS, OTHERS, PRODUCTS, Array, Case
+from linalg_cases import CONVOLUTIONS, OTHERS, PRODUCTS, Case, random_array
 from tensor_cases import TENSORS
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect as td
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
 from tiledialect.interpreters.tile import interpret
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.signature import find_function
@@ -32,16 +30,6 @@ def converted() -> ModuleOp:
     ConvertLinalgToTilePass().apply(Context(), module)
     verify(module)
     return module
-
-
-def random_array(t: Attribute, rng: np.random.Generator) -> Array:
-    assert isinstance(t, TensorType)
-    kind = np.dtype(NUMPY_TYPES[t.element_type])
-    if kind.kind == "b":
-        return rng.random(t.get_shape()) < 0.3
-    if kind.kind == "f" or kind.itemsize == 2:
-        return rng.normal(size=t.get_shape()).astype(kind)
-    return rng.integers(-100, 100, t.get_shape()).astype(kind)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

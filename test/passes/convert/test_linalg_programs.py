@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import upstream
+from generic_cases import GENERICS
+from linalg_cases import CONVOLUTIONS, OTHERS, PRODUCTS, random_array
 
 import tiledialect as td
+from tiledialect.api.reference import run_function
 from tiledialect.ir.mlir_text import all_dialects, parse_mlir, print_module
+from tiledialect.ir.signature import find_function
 from tiledialect.lowering.tile_to_linalg.convert_tile_to_linalg import ConvertTileToLinalgPass
 from tiledialect.passes.convert.convert_linalg_to_tile import ConvertLinalgToTilePass
 from tiledialect.passes.gradient.tile_gradient import TileGradientPass
@@ -50,6 +55,35 @@ func.func @shifted(%A: tensor<?x?xf32>, %B: tensor<?x8xf32>) -> (tensor<?x8xf32>
 """
 
 
+MOVED = """
+func.func @moved(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>)
+    -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?x2x?xf32>, tensor<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %z = arith.constant 7.0 : f32
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %p = tensor.pad %x low[%c1, 0] high[0, %c2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<?x?xf32> to tensor<?x?xf32>
+  %c = tensor.concat dim(0) %p, %y :
+       (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %flat = tensor.collapse_shape %x [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+  %h = affine.apply affine_map<()[s] -> (s ceildiv 2)>()[%m]
+  %e = tensor.expand_shape %x [[0, 1], [2]] output_shape [%h, 2, %n] :
+       tensor<?x?xf32> into tensor<?x2x?xf32>
+  %k = arith.subi %n, %c1 : index
+  %s = tensor.extract_slice %x[0, %c1] [%m, %k] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  %w = tensor.insert_slice %s into %x[0, 0] [%m, %k] [1, 1] :
+       tensor<?x?xf32> into tensor<?x?xf32>
+  func.return %c, %flat, %e, %w :
+    tensor<?x?xf32>, tensor<?xf32>, tensor<?x2x?xf32>, tensor<?x?xf32>
+}
+"""
+
+
 def test_calls_scalars_and_open_sizes():
     shifted = td.compile(parse_mlir(CALLS, "calls.mlir"), name="shifted")
     rng = np.random.default_rng(0)
@@ -76,3 +110,40 @@ def test_upstream_runs_a_gradient():
     # Numbers are printed with six digits.
     for result, wanted in ((dx, ds @ w.T), (dw, x.T @ ds), (db, ds.sum(0))):
         np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_tensor_ops_of_open_sizes():
+    module = parse_mlir(MOVED, "moved.mlir")
+    ConvertLinalgToTilePass().apply(all_dialects(), module)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(4, 3)).astype("f"), rng.normal(size=(2, 5)).astype("f")
+    joined, flat, parted, moved = run_function(module, "moved", [x, y])
+    padded = np.pad(x, ((1, 0), (0, 2)), constant_values=7)
+    assert np.array_equal(joined, np.concatenate([padded, y]))
+    assert np.array_equal(flat, x.reshape(-1))
+    assert np.array_equal(parted, x.reshape(2, 2, 3))
+    assert np.array_equal(moved, np.concatenate([x[:, 1:], x[:, 2:]], 1))
+
+
+OPEN = (
+    *("matmul", "conv_2d_nhwc_hwcf", "pooling_nchw_max", "softmax", "reduce", "broadcast"),
+    *("generic_bias", "generic_exp_product", "generic_positions", "generic_gathered"),
+)
+
+
+def test_ops_of_open_sizes():
+    cases = [c for c in (*PRODUCTS, *CONVOLUTIONS, *OTHERS, *GENERICS) if c.name in OPEN]
+    assert len(cases) == len(OPEN)
+    rng = np.random.default_rng(0)
+    for case in cases:
+        types = find_function(parse_mlir(case.text, "case.mlir")).function_type.inputs
+        module = parse_mlir(re.sub(r"(?<=tensor<)((\d+x)+)(?!i64)", _open, case.text), "open.mlir")
+        ConvertLinalgToTilePass().apply(all_dialects(), module)
+        arrays = [random_array(t, rng) for t in types]
+        (result,) = run_function(module, case.name, arrays)
+        # Sums of up to 20 products.
+        np.testing.assert_allclose(result, case.meaning(*arrays), rtol=1e-5, atol=1e-5)
+
+
+def _open(shape: re.Match[str]) -> str:
+    return "?x" * shape[0].count("x")
