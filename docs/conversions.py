@@ -10,6 +10,7 @@ from xdsl.dialects.tensor import Tensor
 from xdsl.ir import Operation
 
 from tiledialect.dialects.linalg.dialect import Linalg
+from tiledialect.dialects.stablehlo import Chlo, Stablehlo
 from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile.constants import ConstantOp, SizeOp
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -28,14 +29,18 @@ from tiledialect.dialects.tile.special import (
 from tiledialect.lowering.tile_to_linalg.convert_tile_to_linalg import LOWERINGS
 from tiledialect.passes.convert.linalg.scalar_ops import EMITTERS
 from tiledialect.passes.convert.linalg.tensor_ops import CONVERSIONS
+from tiledialect.passes.convert.stablehlo.functions import CONVERSIONS as STABLEHLO
 
 INTRODUCTION = """
-What [`convert-linalg-to-tile`](passes/convert.md) and
+What [`convert-linalg-to-tile`, `convert-stablehlo-to-tile`](passes/convert.md) and
 [`convert-tile-to-linalg`](passes/tile-to-linalg.md) do with each op. An op that is not converted is
 an error that names it, or stays as it is with `convert-linalg-to-tile{partial=true}`.
 """
 
-IN_BODIES = ("linalg.index", "linalg.yield", "tensor.yield", "tensor.extract")
+IN_BODIES = (
+    *("linalg.index", "linalg.yield", "tensor.yield", "tensor.extract"),
+    *("stablehlo.return", "stablehlo.tuple", "stablehlo.get_tuple_element"),
+)
 """Ops that are parts of others, or give numbers for them."""
 AS_THEY_ARE = ("tensor.dim", "tensor.cast", "arith.constant")
 """Ops that need no conversion: sizes, types, and constants that stay in memory."""
@@ -61,11 +66,14 @@ def conversions_page() -> Iterator[str]:
     yield "# Ops that are converted"
     yield INTRODUCTION
     yield "## To the tile dialect"
+    of_stablehlo = {op.name for op in STABLEHLO}
     dialects = (
         ("linalg", Linalg.operations, lambda name: name.startswith("linalg.")),
         ("tensor", Tensor.operations, lambda name: name in {op.name for op in CONVERSIONS}),
         ("arith", Arith.operations, EMITTERS.__contains__),
         ("math", Math.operations, EMITTERS.__contains__),
+        ("stablehlo", Stablehlo.operations, of_stablehlo.__contains__),
+        ("chlo", Chlo.operations, of_stablehlo.__contains__),
     )
     rows = ["| dialect | ops |", "| --- | --- |"]
     for name, ops, converts in dialects:

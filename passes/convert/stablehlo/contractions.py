@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
-from xdsl_jax.dialects import stablehlo as hlo
 
 from tiledialect.dialects import stablehlo as added
+from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.dialects.stablehlo.windows import Labels, pairs
 from tiledialect.dialects.stablehlo.windows import numbers as each
 from tiledialect.ir.tensor_builder import TensorBuilder

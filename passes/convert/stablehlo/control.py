@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import Rewriter
-from xdsl_jax.dialects import stablehlo as hlo
 
 from tiledialect.dialects import stablehlo as added
+from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.errors import TileError

@@ -7,10 +7,10 @@ from typing import Any
 
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl_jax.dialects import stablehlo as hlo
 from xdsl_jax.dialects.stablehlo.attributes import ComparisonDirection, ComparisonType
 
 from tiledialect.dialects.stablehlo import chlo
+from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.ir.tensor_builder import TensorBuilder

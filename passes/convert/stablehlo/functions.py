@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriteWalker,
+    RewritePattern,
+)
 from xdsl.transforms.dead_code_elimination import dce
 
 from tiledialect.ir.inlining import inline_calls
@@ -31,7 +35,7 @@ def convert(module: ModuleOp) -> None:
     """Convert a module in place."""
     drop_sharding(module)
     inline_calls(module)
-    patterns = [ConvertOps(CONVERSIONS), DropTuple()]
+    patterns: list[RewritePattern] = [ConvertOps(CONVERSIONS), DropTuple()]
     PatternRewriteWalker(
         GreedyRewritePatternApplier(patterns), apply_recursively=False
     ).rewrite_module(module)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
-from xdsl_jax.dialects import stablehlo as hlo
 
 from tiledialect.dialects import stablehlo as added
+from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout

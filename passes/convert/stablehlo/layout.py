@@ -8,9 +8,9 @@ from math import prod
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl_jax.dialects import stablehlo as hlo
 
 from tiledialect.dialects import stablehlo as added
+from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
 from tiledialect.operators.layout import element_type
@@ -62,7 +62,8 @@ def _slice(b: TensorBuilder, op: hlo.SliceOp, operands: Values) -> Values:
 
 def _pad(b: TensorBuilder, op: added.PadOp, operands: Values) -> Values:
     amounts = (op.edge_padding_low, op.edge_padding_high, op.interior_padding)
-    return [layout.pad(b, *operands, *map(numbers, amounts))]
+    x, value = operands
+    return [layout.pad(b, x, value, *map(numbers, amounts))]
 
 
 def _concatenate(b: TensorBuilder, op: hlo.ConcatenateOp, operands: Values) -> Values:

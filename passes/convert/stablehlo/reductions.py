@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, Region, SSAValue
-from xdsl_jax.dialects import stablehlo as hlo
 
 from tiledialect.dialects import stablehlo as added
+from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.dialects.stablehlo.windows import numbers as each
 from tiledialect.dialects.stablehlo.windows import pairs
 from tiledialect.dialects.tile.attributes import Aggregation

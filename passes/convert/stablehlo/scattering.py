@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, Region, SSAValue
-from xdsl_jax.dialects import stablehlo as hlo
 from xdsl_jax.dialects.stablehlo.attributes import ComparisonDirection
 
 from tiledialect.dialects import stablehlo as added
+from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.dialects.stablehlo.windows import numbers as each
 from tiledialect.dialects.stablehlo.windows import pairs
 from tiledialect.dialects.tile.attributes import Aggregation
@@ -45,8 +45,7 @@ def _scatter(b: TensorBuilder, op: hlo.ScatterOp, operands: Values) -> Values:
             return [b.op(COMBINED[aggregation], x, found)]
         if not _replaces(op.update_computation):
             raise refusal(op, "its function neither adds, nor replaces, nor is another aggregate")
-        is_unique = op.unique_indices is not None and bool(op.unique_indices.value.data)
-        is_unique = is_unique or all(n == 1 for n in places.batch)
+        is_unique = bool(op.unique_indices.value.data) or all(n == 1 for n in places.batch)
         return [scatter_replacing(b, x, updates, places, is_unique=is_unique)]
     except TileError as error:
         raise refusal(op, error.message) from None

@@ -14,10 +14,10 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.parser import Parser
-from xdsl_jax.dialects.stablehlo import ReturnOp
 from xdsl_jax.dialects.stablehlo import reduction_ops as upstream
 
 from tiledialect.dialects.stablehlo.structure import parse_integers
+from tiledialect.dialects.stablehlo.upstream import ReturnOp
 
 
 @irdl_op_definition
@@ -44,7 +44,7 @@ class ReduceOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser):
         """Parse pairs of a tensor and its initial value, the axes, the types and the reducer."""
-        pairs = upstream._parse_reduce_operand_pairs(parser)
+        pairs = upstream._parse_reduce_operand_pairs(parser)  # pyright: ignore[reportPrivateUsage]
         applied = parser.parse_identifier() if parser.parse_optional_keyword("applies") else None
         parser.parse_characters("across")
         parser.parse_characters("dimensions")
@@ -56,7 +56,9 @@ class ReduceOp(IRDLOperation):
         t = parser.parse_function_type()
         if applied is None:
             parser.parse_keyword("reducer")
-            body = parser.parse_region(upstream._parse_reduce_reducer_args(parser))
+            body = parser.parse_region(
+                upstream._parse_reduce_reducer_args(parser)  # pyright: ignore[reportPrivateUsage]
+            )
         else:
             body = Region(_reducer(parser, applied, t.outputs.data[0]))
         values, starts = zip(*pairs, strict=True)

@@ -81,7 +81,7 @@ def pairs(attribute: DenseIntOrFPElementsAttr | None, rank: int) -> list[tuple[i
     """Padding before and after each of ``rank`` axes; none by default."""
     if attribute is None:
         return [(0, 0)] * rank
-    numbers = [int(n) for n in attribute.get_values()]
+    numbers = [n for n in attribute.get_values() if isinstance(n, int)]
     numbers = numbers * (2 * rank) if len(numbers) == 1 else numbers
     return [(numbers[2 * k], numbers[2 * k + 1]) for k in range(rank)]
 

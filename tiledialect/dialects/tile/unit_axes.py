@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from tiledialect.dialects.tile import elementwise as ew
-from tiledialect.dialects.tile.base import Shape, make_type, tensor_type
+from tiledialect.dialects.tile.base import Shape, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
@@ -45,7 +45,7 @@ class ComputeUnitAxes(RewritePattern):
             new = _elementwise(made, wanted.get_shape(), rewriter)
         else:
             new = None
-        if new is None:
+        if new is None or not isinstance(made, Operation):
             return
         keep_place(new, made)
         rewriter.insert(new, InsertPoint.before(made))
@@ -74,7 +74,7 @@ def _kept_axes(t: Attribute, wanted: Sequence[int]) -> list[int] | None:
 
 def _with_axes(op: ContractionOp, kept: list[int], shape: Shape) -> ContractionOp | None:
     """A contraction whose result has axes of size 1 besides those that are kept."""
-    is_number = op.default is not None and not tensor_type(op.default).get_shape()
+    is_number = op.default is not None and shape_of(tensor_type(op.default)) == ()
     if op.sizes or (op.default is not None and not is_number):
         return None
     output = [IndexExpr()] * len(shape)
