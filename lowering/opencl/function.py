@@ -16,6 +16,7 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
+from tiledialect.ir.kernels import is_kernel
 from tiledialect.ir.names import place_of
 from tiledialect.lowering.gpu.gpu_widen_bf16 import computes_with_bf16, has_bf16
 from tiledialect.lowering.host.buffer_offsets import is_part
@@ -176,7 +177,7 @@ class FunctionPrinter(MemoryScope):
         self.buffers: dict[SSAValue, Buffer] = {}
         self.variables: dict[str, list[SSAValue]] = {}
         """The variables that change, and the values that they hold in turn."""
-        self.is_kernel = isinstance(function, gpu.FuncOp) and function.kernel is not None
+        self.is_kernel = is_kernel(function)
         self.is_lone = set(self._group_size(function)) == {1}
 
     # What the emitters ask

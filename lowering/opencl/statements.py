@@ -12,6 +12,7 @@ from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
+from tiledialect.ir.kernels import is_kernel
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.buffers import GLOBAL, PRIVATE, address, pointer, space_of
 from tiledialect.lowering.opencl.combining import wrapping
@@ -74,7 +75,7 @@ def _print_alloca(p: FunctionPrinter, op: Operation) -> None:
 def _print_call(p: FunctionPrinter, op: Operation) -> None:
     assert isinstance(op, func.CallOp)
     callee = p.functions.get(op.callee.string_value())
-    if callee is None or (isinstance(callee, gpu.FuncOp) and callee.kernel is not None):
+    if callee is None or is_kernel(callee):
         raise p.error(f"@{op.callee.string_value()} is not a helper function of the module")
     pairs = zip(op.arguments, callee.body.block.args, strict=True)
     text = f"{symbol(callee)}({', '.join(p.argument(v, a, callee) for v, a in pairs)})"

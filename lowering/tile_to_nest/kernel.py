@@ -22,6 +22,7 @@ from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, both, less, less_equal
+from tiledialect.ir.kernels import mark_kernel
 from tiledialect.lowering.nest.utils.builder import GLOBAL, NestBuilder, memory_type
 from tiledialect.lowering.tile_to_nest.elements import Elements
 from tiledialect.passes.views.concatenation import is_completed
@@ -43,14 +44,15 @@ def kernel_function(
     body.add_op(gpu.ReturnOp([]))
     # A grid beyond i32 fits no device either; the runtime says so.
     known = grid if grid is not None and max(grid) < 2**31 else None
-    return gpu.FuncOp(
+    function = gpu.FuncOp(
         name,
         (list(body.arg_types), []),
         Region(body),
-        kernel=True,
         known_block_size=block,
         known_grid_size=known,
     )
+    mark_kernel(function)
+    return function
 
 
 @dataclass(frozen=True)

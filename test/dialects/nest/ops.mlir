@@ -23,7 +23,7 @@ func.func @nest(%A: memref<64x8xf32, 1 : i32>, %n: index) {
           // CHECK-NEXT: nest.for %v : vector to 2 {
           nest.for %v : vector to 2 {
             // CHECK: %a = nest.load %A[8*%g + %u, ((%i + %v) mod 8)] if 0 <= %k and %k < 8 else %one : memref<64x8xf32, 1 : i32>
-            // GENERIC: "nest.load"(%A, %g, %u, %i, %v, %k, %one) <{access = #nest.exprs<8*d0 + d1, ((d2 + d3) mod 8)>, condition = #nest.condition<0 <= d4 and d4 < 8>
+            // GENERIC: "nest.load"(%A, %g, %u, %i, %v, %k, %one) <{access = #nest.exprs<8*d0 + d1, ((d2 + d3) mod 8)>, condition = #nest.condition<"0 <= d4 and d4 < 8">
             %a = nest.load %A[8*%g + %u, (%i + %v) mod 8] if 0 <= %k and %k < 8 else %one : memref<64x8xf32, 1 : i32>
             // GENERIC-NEXT: "nest.store"(%a, %tile, %u, %i, %v, %k)
             // CHECK-NEXT: nest.store %a, %tile[%u, %i] if {{.*}} : f32, memref<4x8xf32, strided<[9, 1]>, 3 : i32>
@@ -43,7 +43,7 @@ func.func @nest(%A: memref<64x8xf32, 1 : i32>, %n: index) {
         nest.if %k == 0 {
         }
         // CHECK-NEXT: nest.if %i < %k {
-        // GENERIC: "nest.if"(%i, %k) <{condition = #nest.condition<d0 < d1>}> ({
+        // GENERIC: "nest.if"(%i, %k) <{condition = #nest.condition<"d0 < d1">}> ({
         nest.if %i < %k {
           // CHECK-NEXT: %p = nest.index 8*%g + %i
           // GENERIC-NEXT: %p = "nest.index"(%g, %i) <{expr = #nest.exprs<8*d0 + d1>}> : (index, index) -> index

@@ -15,7 +15,7 @@
 
 // Symbols, sizes, a default, several constraints with dynamic bounds, no_defract.
 // CHECK-NEXT: %Q = tile.contraction assign(%A[%N - 1 - i]) -> [2*i : %M] where 0 <= i < %N, 0 <= i + 1 < %M default %D no_defract : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
-// GENERIC: %Q = "tile.contraction"(%A, %N, %M, %M, %D) <{operandSegmentSizes = array<i32: 1, 2, 1, 1>, aggregation = #tile<aggregation assign>, combination = #tile<combination none>, output = #tile.access<2*i>, accesses = [#tile.access<symbol(0) - 1 - i>], constraints = [#tile.constraint<0 <= i < symbol(0)>, #tile.constraint<0 <= i + 1 < symbol(1)>], no_defract}>
+// GENERIC: %Q = "tile.contraction"(%A, %N, %M, %M, %D) <{operandSegmentSizes = array<i32: 1, 2, 1, 1>, aggregation = #tile<aggregation assign>, combination = #tile<combination none>, output = #tile.access<2*i>, accesses = [#tile.access<symbol(0) - 1 - i>], constraints = [#tile.constraint<"0 <= i < symbol(0)">, #tile.constraint<"0 <= i + 1 < symbol(1)">], no_defract}>
 %Q = tile.contraction assign(%A[%N - 1 - i]) -> [2*i : %M] where 0 <= i < %N, 0 <= i + 1 < %M default %D no_defract : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
 
 // A constant may be the default of all elements.

@@ -19,6 +19,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tiledialect import caches
 from tiledialect.dialects.index_syntax import parse_index
+from tiledialect.dialects.quoted import parse_quotable, quotable
 from tiledialect.errors import TileError
 from tiledialect.index.integer import (
     Atom,
@@ -329,11 +330,11 @@ class IndexMapAttr(Data[IndexMap]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> IndexMap:
-        """Parse ``<i -> expression>``."""
+        """Parse ``<i -> expression>``, or the same in quotes."""
         with parser.in_angle_brackets():
-            return cls.parse_bare(parser).data
+            return parse_quotable(parser, cls.parse_bare).data
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print ``<i -> expression>``."""
+        """Print ``<i -> expression>``, in quotes where the expression compares."""
         with printer.in_angle_brackets():
-            self.print_bare(printer)
+            printer.print_string(quotable(str(self.data)))

@@ -11,6 +11,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tiledialect.dialects.index_syntax import parse_condition, parse_index
+from tiledialect.dialects.quoted import parse_quotable, quotable
 from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.integer import Condition, Expr
 from tiledialect.schedule.loops import Role
@@ -61,29 +62,29 @@ class ExprsAttr(Data[tuple[Expr, ...]]):
     def parse_parameter(cls, parser: AttrParser) -> tuple[Expr, ...]:
         """Parse ``<expr, …>``."""
         exprs = parser.parse_comma_separated_list(
-            parser.Delimiter.ANGLE, lambda: parse_index(parser)
+            parser.Delimiter.ANGLE, lambda: parse_quotable(parser, parse_index)
         )
         return tuple(exprs)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print ``<expr, …>``."""
+        """Print ``<expr, …>``; expressions that compare are in quotes."""
         with printer.in_angle_brackets():
-            printer.print_list(self.data, lambda e: printer.print_string(str(e)))
+            printer.print_list(self.data, lambda e: printer.print_string(quotable(str(e))))
 
 
 @irdl_attr_definition
 class ConditionAttr(Data[Condition]):
-    """`#nest.condition<d0 + 1 < 8>`: a condition on an op's index operands."""
+    """`#nest.condition<"d0 + 1 < 8">`: a condition on an op's index operands."""
 
     name = "nest.condition"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Condition:
-        """Parse ``<condition>``."""
+        """Parse ``<"condition">``; the quotes may be left out."""
         with parser.in_angle_brackets():
-            return parse_condition(parser)
+            return parse_quotable(parser, parse_condition)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print ``<condition>``."""
+        """Print ``<"condition">``."""
         with printer.in_angle_brackets():
-            printer.print_string(str(self.data))
+            printer.print_string(quotable(str(self.data)))

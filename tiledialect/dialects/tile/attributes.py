@@ -14,6 +14,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
+from tiledialect.dialects.quoted import parse_quotable, quotable
 from tiledialect.dialects.role_syntax import parse_role
 from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.schedule.loops import GlobalStage, LoopLevel, Placement, Schedule, Stage
@@ -183,20 +184,20 @@ class AccessAttr(Data[tuple[IndexExpr, ...]]):
 
 @irdl_attr_definition
 class ConstraintAttr(Data[Constraint]):
-    """`#tile.constraint<0 <= i - k < 5>`: points where this does not hold are left out."""
+    """`#tile.constraint<"0 <= i - k < 5">`: points where this does not hold are left out."""
 
     name = "tile.constraint"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Constraint:
-        """Parse ``<0 <= expr < bound>``."""
+        """Parse ``<"0 <= expr < bound">``; the quotes may be left out."""
         with parser.in_angle_brackets():
-            return parse_constraint(parser)
+            return parse_quotable(parser, parse_constraint)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print ``<0 <= expr < bound>``."""
+        """Print ``<"0 <= expr < bound">``."""
         with printer.in_angle_brackets():
-            printer.print_string(str(self.data))
+            printer.print_string(quotable(str(self.data)))
 
 
 @irdl_attr_definition
