@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gcd, prod
 
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.attributes import expression
-from tiledialect.dialects.lift.sharing import PARALLEL, SHARED
+from tiledialect.dialects.lift.sharing import BY_GROUPS, PARALLEL, SHARED, most_groups
 from tiledialect.dialects.lift.types import as_array, leading, names_in
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, floordiv, maximum, minimum
@@ -48,8 +48,21 @@ def extent(value: SSAValue) -> Expr:
 
 
 def grid_of(op: Operation, local_size: int) -> Grid:
-    """Grid of a program whose maps say who does them."""
+    """Grid of a program whose maps say who does them, and by how many work-groups at most."""
     found = ops_of(op, *PARALLEL)
+    x, y, z = (_limited(axis, found, d) for d, axis in enumerate(_unlimited(found, op, local_size)))
+    return x, y, z
+
+
+def _limited(axis: Axis, found: Sequence[Operation], dim: int) -> Axis:
+    """An axis with as many groups as the maps along it may have."""
+    maps_along = (x for x in found if isinstance(x, BY_GROUPS) and x.dim.data == dim)
+    limits = [n for x in maps_along if (n := most_groups(x)) is not None]
+    return replace(axis, groups=minimum(axis.groups, *limits)) if limits else axis
+
+
+def _unlimited(found: Sequence[Operation], op: Operation, local_size: int) -> Grid:
+    """Grid with a group for each element of maps over groups."""
     across = {x.dim.data: x for x in found if isinstance(x, maps.MapGlbOp)}
     inside = next((x for x in found if not isinstance(x, maps.MapGlbOp)), None)
     if across and inside is not None:

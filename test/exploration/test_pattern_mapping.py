@@ -8,7 +8,7 @@ from small_programs import PROGRAMS, choose, inputs, outputs, program
 
 import tiledialect as td
 from tiledialect.exploration.algorithmic import algorithmic
-from tiledialect.exploration.mapping import MappingSpace, mapping
+from tiledialect.exploration.mapping import GROUPS_OF_UNIT, MappingSpace, mapping
 from tiledialect.exploration.parameters import ParameterSpace
 from tiledialect.exploration.settings import (
     AlgorithmicSettings,
@@ -16,7 +16,15 @@ from tiledialect.exploration.settings import (
     ParameterSettings,
 )
 from tiledialect.passes.lift import RULES, Derivation
-from tiledialect.schedule.search.decisions import Chooser, DeadEndError, drawn, enumerated, made
+from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.search.decisions import (
+    Chooser,
+    DeadEndError,
+    Fixed,
+    drawn,
+    enumerated,
+    made,
+)
 
 FEW = AlgorithmicSettings(most_rewritten=2, most_programs=6)
 
@@ -55,6 +63,30 @@ def test_mappings_of_a_stencil():
     for rule in wanted:
         assert any(rule in text for text in texts), rule
     assert [d.text for d in mapping(tiled)] == texts
+
+
+@pytest.mark.parametrize("word", ["global0", "group0", "rows0"])
+def test_groups_in_proportion_to_units_go_through_elements_in_strides(word: str):
+    name, device = "gemv", described(Kind.CPU, {"compute_units": 2})
+    space = MappingSpace(program(name), MappingSettings(vectorize=False), device)
+    expected = outputs(program(name), name)
+    for each in (0, 1, 4):
+        _, found = made(space.mapped, {"mapping": word, "copies": "none", GROUPS_OF_UNIT: each})
+        assert (f"limit_groups(groups={2 * each})" in found.text) == (each > 0)
+        for a, b in zip(outputs(found, name), expected, strict=True):
+            assert np.array_equal(a, b), found.text
+    exact = MappingSpace(program(name), MappingSettings(balance=False), device)
+    assert not any("limit_groups" in d.text for _, d in enumerated(exact.mapped))
+
+
+def test_limits_of_groups_bound_their_number():
+    """Of 4 rows, one to a group, at most 2 groups are allowed."""
+    mapped = program("gemv").apply(RULES["map_wrg"], "map")
+    settings = ParameterSettings(max_workgroups=2)
+    with pytest.raises(DeadEndError):
+        ParameterSpace(mapped, settings).bound(Fixed({}))
+    limited = mapped.apply(RULES["limit_groups"](groups=2), "map_wrg")
+    assert ParameterSpace(limited, settings).bound(Fixed({})) == limited
 
 
 def test_copies_with_columns_for_rows():

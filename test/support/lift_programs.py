@@ -396,6 +396,9 @@ EXAMPLES: dict[str, Example] = {
     # opencl
     "map_glb": on(V, dim=0)(lambda m, x: x >> lift.map(m.f())),
     "map_wrg": on(M, dim=1)(lambda m, x: x >> lift.map2(m.f())),
+    "limit_groups": on(V, groups=2)(
+        lambda m, x: x >> m.random.choice([lift.map_glb(m.f()), lift.map_glb(1)(m.f())])
+    ),
     "map_lcl": on(M, dim=0)(lambda m, x: x >> lift.map_wrg(lift.map(m.f()))),
     "map_warp": on(M)(lambda m, x: x >> lift.map2(m.f())),
     "map_lane": on(M)(lambda m, x: x >> lift.map_warp(lift.map(m.f()))),

@@ -38,6 +38,7 @@ STAGED = "staged"
 STAGING = "staging"
 STEPS = "lift.steps"
 DEFINED_SIZES = "lift.sizes"
+MOST_GROUPS = "lift.groups"
 WHOLE = "nest.whole"
 FACTS = "nest.facts"
 SHARED_ARGUMENTS = "nest.shared"
@@ -154,6 +155,11 @@ DISCARDABLE: Mapping[str, Discardable] = {
     STEPS: Discardable(STRINGS, FUNCTION, "Rewrites of a Lift program so far."),
     DEFINED_SIZES: Discardable(
         _dictionary_of(SIZE), FUNCTION, "Names of sizes that others define, such as `u = v + 2`."
+    ),
+    MOST_GROUPS: Discardable(
+        I64,
+        ("lift.map_wrg", "lift.map_glb"),
+        "Most work-groups along the dimension: each takes elements that lie so far apart.",
     ),
     WHOLE: Discardable(UNIT, KERNEL, "Kernel that `nest-peel` leaves whole."),
     FACTS: Discardable(CONDITION, KERNEL, "Condition on the index arguments, `d0`, `d1`, …."),

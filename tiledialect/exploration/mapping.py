@@ -18,10 +18,12 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
+from tiledialect.dialects.lift.sharing import BY_GROUPS, most_groups
 from tiledialect.dialects.lift.types import as_array, leading, sizes_of
 from tiledialect.errors import TileError
 from tiledialect.exploration.levels import held, kernel_maps, level, levels, open_patterns
 from tiledialect.exploration.settings import MappingSettings, native_lanes
+from tiledialect.ir.ancestors import ancestors
 from tiledialect.passes.lift.rules.collections import RULES
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.rules.refusal import NotApplicable
@@ -56,6 +58,8 @@ NONE, LOCAL, COLUMNS, PRIVATE = "none", "local", "columns", "private"
 rows, in private memory."""
 COPIES = (NONE, LOCAL, COLUMNS, PRIVATE)
 NO, YES = "no", "yes"
+GROUPS_OF_UNIT, GROUPS_EACH = "groups of a unit", (1, 4, 16)
+"""Decision on the number of work-groups for each unit of the device; 0: one for each element."""
 WAYS = ("moving", "ends")
 """Decisions between yes and no."""
 
@@ -126,7 +130,21 @@ class MappingSpace:
         if _has_pads(mapped.function) and chooser.choose("ends", [NO, YES]) == YES:
             start, key = mapped, (*key, "ends")
             mapped = self._once(key, lambda: _followed(start, _map_ends)) or start
-        return mapped
+        return self._balanced(mapped, key, chooser)
+
+    def _balanced(
+        self, mapped: Derivation, key: tuple[object, ...], chooser: Chooser
+    ) -> Derivation:
+        """The mapping with a group for each element, or with some for each unit of the device,
+        which go through elements in strides."""
+        units = 0 if self.device is None else self.device.compute_units
+        if not (self.settings.balance and units and any(_by_groups(mapped.function))):
+            return mapped
+        each = int(chooser.choose(GROUPS_OF_UNIT, [0, *GROUPS_EACH]))
+        if each == 0:
+            return mapped
+        limit = partial(_limit, groups=each * units)
+        return self._once((*key, each), lambda: _followed(mapped, limit)) or mapped
 
     def _once(
         self, key: tuple[object, ...], make: Callable[[], Derivation | None]
@@ -426,6 +444,19 @@ def _map_ends(rewriting: Rewriting) -> None:
         inside = _has_inside(op, (maps.MapBase,)) or level(op) is None
         if not inside and size is not None and size > 2 * most:
             RULES["map_ends"](n=most).run(rewriting, op.results[0])
+
+
+def _by_groups(function: func.FuncOp) -> Iterator[Operation]:
+    """Outermost maps that work-groups share out, without a limit."""
+    for op in reachable(function):
+        is_inside = any(isinstance(x, BY_GROUPS) for x in ancestors(op))
+        if isinstance(op, BY_GROUPS) and not is_inside and most_groups(op) is None:
+            yield op
+
+
+def _limit(rewriting: Rewriting, groups: int) -> None:
+    """Limit the work-groups of the outermost maps."""
+    _each(rewriting, _by_groups, RULES["limit_groups"](groups=groups))
 
 
 def _moving(function: func.FuncOp) -> Iterator[Operation]:

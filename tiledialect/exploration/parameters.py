@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.memory import ToLocalOp, ToPrivateOp
-from tiledialect.dialects.lift.sharing import PARALLEL, holders
+from tiledialect.dialects.lift.sharing import PARALLEL, holders, most_groups
 from tiledialect.dialects.lift.types import all_sizes, as_array, leading, sizes_of
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
@@ -244,7 +244,10 @@ def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> Size | Non
     extents: dict[int, Size] = {}
     for op in reversed(live):
         if isinstance(op, kind):
-            extents.setdefault(op.dim.data, leading(as_array(op.input, op.pattern())))
+            # With a limit there are no more groups than it says, however many elements.
+            limit = most_groups(op)
+            extent = leading(as_array(op.input, op.pattern()))
+            extents.setdefault(op.dim.data, extent if limit is None else Size.of(limit))
     if not extents:
         return None
     total = Size.of(1)

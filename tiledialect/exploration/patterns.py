@@ -21,6 +21,8 @@ from tiledialect.exploration.algorithmic import algorithmic, canonical_hash, is_
 from tiledialect.exploration.mapping import (
     COPIES,
     DEFAULT,
+    GROUPS_EACH,
+    GROUPS_OF_UNIT,
     LOCAL,
     NO,
     NONE,
@@ -177,7 +179,7 @@ class LiftPart:
         """Candidates of all mappings of a program, and with copies of the best ones of each kind;
         with the widest vectors, unrolled loops, and sizes of vectors."""
         given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": YES, **dict.fromkeys(WAYS, NO)}
-        given["copies"] = NONE
+        given |= {"copies": NONE, GROUPS_OF_UNIT: 0}
         best: dict[str, tuple[float, Decisions]] = {}
         for decisions, mapped in enumerated(lambda c: self._mapped(_Given(c, given))[1]):
             sizes = dict.fromkeys(open_sizes(mapped.function), native_lanes(self.device))
@@ -211,7 +213,9 @@ def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]
     """Small changes: another copy or way, a size that grows or shrinks, and two at the expense of
     each other."""
     for name in decisions:
-        if name in WAYS:
+        if name == GROUPS_OF_UNIT:
+            yield lambda given: {**given, GROUPS_OF_UNIT: GROUPS_EACH[1]}
+        elif name in WAYS:
             yield lambda given, n=name: {**given, n: YES}
         elif name == "copies":
             for copies in COPIES[1:]:

@@ -70,6 +70,9 @@ class MappingSettings:
     """Copies of tiles in local memory."""
     private_memory: bool = True
     """Copies of windows in private memory."""
+    balance: bool = True
+    """Work-groups in proportion to the units of the device, each of which takes several elements
+    in strides, besides one for each element."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.layout import AsScalarOp, AsVectorOp
 from tiledialect.dialects.lift.memory import MEMORY_OPS
-from tiledialect.dialects.lift.sharing import SHARED, holders, maps_own
+from tiledialect.dialects.lift.sharing import SHARED, holders, maps_own, set_most_groups
 from tiledialect.dialects.lift.types import describe
 from tiledialect.dialects.lift.values import GetOp
 from tiledialect.ir.ancestors import ancestors
@@ -105,6 +105,20 @@ def map_wrg(x: Value, f: Function, here: Operation, *, dim: int = 0) -> Value:
     _has_no(here, maps.MapWrgOp, dim=dim)
     _has_no(here, maps.MapGlbOp)
     return x >> lift.map_wrg(dim)(f)
+
+
+@rule(p.map_groups("m", "f"))
+def limit_groups(x: Value, m: Like, f: Function, *, groups: int) -> Value:
+    """`map_wrg(f)` or `map_glb(f)` by at most so many groups along its dimension.
+
+    Each goes through elements that lie so far apart, and begins once for them all.
+    """
+    require(groups > 0, f"groups is {groups}, but there is one at least")
+    limited = x >> m(f)
+    op = limited.ssa.owner
+    assert isinstance(op, Operation)
+    set_most_groups(op, groups)
+    return limited
 
 
 @rule(p.map("f"))

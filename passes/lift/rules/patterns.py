@@ -59,6 +59,15 @@ def any_map(constructor: str, function: Function, argument: str | None = None) -
     )
 
 
+def map_groups(constructor: str, function: Function) -> Stage:
+    """A ``lift.map_wrg`` or ``lift.map_glb``; ``constructor(f)`` makes one of the same kind.
+
+    Example: ``p.map_groups("like", "f")``
+    """
+    kinds = (maps.MapWrgOp, maps.MapGlbOp)
+    return replace(map(function), kinds=kinds, label="map_wrg or map_glb", constructor=constructor)
+
+
 def map_seq(function: Function) -> Stage:
     """A ``lift.map_seq``.
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import func
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiledialect.dialects.discardable import MOST_GROUPS
 from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
 from tiledialect.dialects.lift.memory import MEMORY_OPS
@@ -35,6 +37,17 @@ HANDED_ON = (
     *MEMORY_OPS,
 )
 """Ops after which a result lies elsewhere, but is not read."""
+
+
+def set_most_groups(op: Operation, groups: int) -> None:
+    """Limit the work-groups that share out a map."""
+    op.attributes[MOST_GROUPS] = IntegerAttr(groups, i64)
+
+
+def most_groups(op: Operation) -> int | None:
+    """Most work-groups along the dimension of a map; None without a limit."""
+    found = op.attributes.get(MOST_GROUPS)
+    return found.value.data if isinstance(found, IntegerAttr) else None
 
 
 def maps_own(op: Operation) -> bool:

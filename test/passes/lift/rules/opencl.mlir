@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=map_glb rule=map_glb sizes="dim=0"},lift-rewrite{function=map_wrg rule=map_wrg sizes="dim=1"},lift-rewrite{function=map_lcl rule=map_lcl sizes="dim=0"},lift-rewrite{function=map_warp rule=map_warp},lift-rewrite{function=map_lane rule=map_lane},lift-rewrite{function=map_seq rule=map_seq},lift-rewrite{function=map_seq_unroll rule=map_seq_unroll},lift-rewrite{function=reduce_seq rule=reduce_seq},lift-rewrite{function=reduce_seq_unroll rule=reduce_seq_unroll},lift-rewrite{function=to_global rule=to_global},lift-rewrite{function=to_local rule=to_local},lift-rewrite{function=to_private rule=to_private},lift-rewrite{function=vectorize rule=vectorize sizes="w=4"},lift-rewrite{function=vectorize_zip rule=vectorize_zip sizes="w=2"},lift-rewrite{function=vectorize_function rule=vectorize_function},lift-rewrite{function=vectorize_reduce rule=vectorize_reduce sizes="w=4"},lift-rewrite{function=dot rule=dot},lift-rewrite{function=vectors_past_reduce rule=vectors_past_reduce}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=map_glb rule=map_glb sizes="dim=0"},lift-rewrite{function=map_wrg rule=map_wrg sizes="dim=1"},lift-rewrite{function=limit_groups rule=limit_groups sizes="groups=2"},lift-rewrite{function=map_lcl rule=map_lcl sizes="dim=0"},lift-rewrite{function=map_warp rule=map_warp},lift-rewrite{function=map_lane rule=map_lane},lift-rewrite{function=map_seq rule=map_seq},lift-rewrite{function=map_seq_unroll rule=map_seq_unroll},lift-rewrite{function=reduce_seq rule=reduce_seq},lift-rewrite{function=reduce_seq_unroll rule=reduce_seq_unroll},lift-rewrite{function=to_global rule=to_global},lift-rewrite{function=to_local rule=to_local},lift-rewrite{function=to_private rule=to_private},lift-rewrite{function=vectorize rule=vectorize sizes="w=4"},lift-rewrite{function=vectorize_zip rule=vectorize_zip sizes="w=2"},lift-rewrite{function=vectorize_function rule=vectorize_function},lift-rewrite{function=vectorize_reduce rule=vectorize_reduce sizes="w=4"},lift-rewrite{function=dot rule=dot},lift-rewrite{function=vectors_past_reduce rule=vectors_past_reduce}' | filecheck %s
 
 // `map(f) = map_glb(dim)(f)`, the elements shared out among all work-items.
 // CHECK-LABEL: func.func @map_glb(
@@ -39,6 +39,25 @@ func.func @map_wrg(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> 
     lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
   }
   func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map_wrg(f)` or `map_glb(f)` by at most so many groups along its dimension.
+//
+// Each goes through elements that lie so far apart, and begins once for them all.
+// CHECK-LABEL: func.func @limit_groups(
+// CHECK-NEXT: lift.map_glb(0)(
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @limit_groups(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map_glb(0)(%a in %x) : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = arith.constant 1.000000e+00 : f32
+    %2 = arith.addf %a, %1 : f32
+    lift.yield %2 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
 }
 
 // `map(f) = map_lcl(dim)(f)` inside of `map_wrg(dim)`, shared out among the group.
