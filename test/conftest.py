@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from collections.abc import Iterator
@@ -64,6 +65,7 @@ from tiledialect.lowering.runtime.program import garbage, isolation  # noqa: E40
 
 # Tests leave more garbage than programs: each round takes as long as there are objects.
 garbage.MOST_WAITING = 2_000_000
+gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_configure() -> None:

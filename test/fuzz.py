@@ -1,5 +1,5 @@
 """Feeds random and mutated Tile programs to the compiler, and random values to the properties of the
-tests, until stopped (`make fuzz`).
+tests, until stopped (`make fuzz`). Tests marked `covering` are run with all their cases.
 
 `python test/fuzz.py --seconds 60 --seed 7` stops after a minute. What it makes up is the same every
 time; how far it comes is not. Whole programs, schedules and orders of passes are checked in another
@@ -189,6 +189,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (st.integers(0, 2**32), test_kernel_reuse.kernels_are_those_of_lowering_anew),
     (st.integers(0, 2**32), test_kernel_reuse.other_batches_agree),
     (st.tuples(st.sampled_from(test_tile_gradient.CASES), st.integers(0, 2**32)), slopes_agree),
+    (st.sampled_from(test_tile_gradient.CASES), test_tile_gradient.check_text),
     (test_random_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
     (compiled_for(), whole_agrees),

@@ -23,6 +23,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("step", [8, 13])
 @pytest.mark.parametrize("name", SOURCES)
 def test_error_boundary(device: td.Device, name: str, step: int) -> None:

@@ -56,6 +56,7 @@ def check(f: td.Function, arrays: list[Any]) -> None:
         assert_close(a, e, ulps=ULPS, scale=LARGEST)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_shapes_in_any_order(

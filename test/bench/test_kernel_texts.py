@@ -22,6 +22,7 @@ def kernels(device: str, name: str):
     return kernel_texts.kernels_of(program)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("device", ["avx512", "avx2", "pocl", "h100", "amd"])
 @pytest.mark.parametrize("name", ["examples/softmax", "reduction/row sums dX"])
 def test_kernels_are_those_of_the_device(device: str, name: str):

@@ -1,6 +1,6 @@
 """Random programs with random legal schedules: the nest after each pass, and every device.
 
-`pytest test/test_schedules.py --examples 3000` tries fifty times as many as by default.
+`pytest test/test_schedules.py --examples 3000` tries many times as many as by default.
 """
 
 from __future__ import annotations
@@ -433,6 +433,7 @@ def kernel_named(name: str) -> tuple[ModuleOp, list[Array]]:
     return module, [random.integers(1, 9, shape).astype(np.float32) for shape in shapes]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_after_each_pass(name: str, free: bool):

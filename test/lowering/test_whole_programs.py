@@ -1,6 +1,6 @@
 """Random whole programs and their gradients, as compiled for each device and for described ones.
 
-`pytest test/test_whole_programs.py --examples 3000` tries fifty times as many as by default.
+`pytest test/test_whole_programs.py --examples 3000` tries many times as many as by default.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""Few combinations of values that hold every pair of values."""
+"""Samples of values: few combinations with every pair of values, and half of a list."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, product
-from typing import Any
+from typing import Any, TypeVar
+from zlib import crc32
 
+T = TypeVar("T")
 Combination = tuple[Any, ...]
 Value = tuple[int, int]
 """The place of a value in a combination, and its number."""
@@ -31,6 +33,13 @@ def covering(cases: Sequence[Sequence[int]], strength: int) -> list[int]:
         missing -= held[best]
         found.append(best)
     return found
+
+
+def half(values: Sequence[T]) -> list[T]:
+    """Half of some values, chosen by a hash of their names."""
+    by_hash = sorted(values, key=lambda value: crc32(str(value).encode()))
+    chosen = {*map(str, by_hash[::2])}
+    return [value for value in values if str(value) in chosen]
 
 
 def _held(case: Sequence[int], strength: int) -> set[tuple[Value, ...]]:

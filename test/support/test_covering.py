@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-from covering import pairwise
+from covering import half, pairwise
 
 
 def test_every_pair_is_there():
@@ -17,3 +17,10 @@ def test_every_pair_is_there():
 
 def test_all_combinations_of_two():
     assert sorted(pairwise("ab", "cde")) == sorted(product("ab", "cde"))
+
+
+def test_half_in_their_order():
+    values = [f"value {k}" for k in range(101)]
+    found = half(values)
+    assert len(found) == 51
+    assert found == [value for value in values if value in found]

@@ -19,6 +19,7 @@ def values(text: str) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"(\w) = (\S+?)(?:,|$)", text)}
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     ("function", "at", "derivative", "_"), ROWS, ids=[" at ".join(r[:2]) for r in ROWS]

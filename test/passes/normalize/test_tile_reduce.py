@@ -8,7 +8,7 @@ from compare import LARGEST, assert_close
 
 import tiledialect as td
 
-DEPTH = 40
+DEPTH = 30
 
 
 def _steps(step: str, count: int) -> str:
@@ -23,7 +23,7 @@ SOURCES = {
     "repeated": "function (A[N, M], V[M]) -> (O) { A0[i, j: N, M] = =(V[j]); "
     f"{SQUARES} O = A{DEPTH} + A; }}",
     "two kernels": "function (A0[N, M]) -> (O) { "
-    f"{_steps('cos({0}) * {0} - {0} * 0.5', 200)} O = A200; }}",
+    f"{_steps('cos({0}) * {0} - {0} * 0.5', 120)} O = A120; }}",
 }
 
 

@@ -78,6 +78,7 @@ def test_any_number_of_short_rows_is_computed_several_at_a_time(count: int):
         assert not 0 < count % group < together
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("operation", ["+", ">"])
 @pytest.mark.parametrize("rows, columns", [(5, 37), (300, 127), (40, 333), (2000, 37)])
 def test_columns_that_vectors_do_not_fill_have_the_right_sums(

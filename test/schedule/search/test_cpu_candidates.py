@@ -35,6 +35,7 @@ from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.choice import MOST_SUMS, Candidate, proposed, ranked
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_all_candidates_can_run(case: Facts, device: Device):
@@ -47,6 +48,7 @@ def test_all_candidates_can_run(case: Facts, device: Device):
         assert candidate.schedule.work_items == 1
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_best_is_the_first_of_all(case: Facts, device: Device):

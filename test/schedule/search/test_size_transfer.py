@@ -65,6 +65,7 @@ def checked(facts: Facts, found: Candidate) -> None:
     check(facts.indices, found.schedule, [len(t.shape) for t in facts.inputs] + [9] * 9)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("device", [CPU, GPU], ids=["CPU", "GPU"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_chosen_beside_others_is_legal_and_about_as_fast(name: str, device: Device):

@@ -67,6 +67,7 @@ def plain(schedule: Schedule) -> object:
     return without_axes(x for x in schedule.levels if x.extent > 1), stages, schedule.one_pass
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES.keys())
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_proposal_is_in_the_space(name: str, device: Device):
