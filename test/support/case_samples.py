@@ -6,6 +6,7 @@ The few have every value of each parameter (`covering(1)`) or every pair of valu
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -13,19 +14,18 @@ from typing import Any
 import pytest
 from covering import covering
 
+Case = tuple[tuple[int, ...], ...]
+"""The values of each `parametrize` of a test, by their identities."""
+
 
 def left_out(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     """The items of the cases that are left to `make fuzz`; a case has all devices, or none."""
-    tests: dict[str, dict[tuple[int, ...], set[pytest.Item]]] = defaultdict(
-        lambda: defaultdict(set)
-    )
+    tests: dict[str, dict[Case, set[pytest.Item]]] = defaultdict(lambda: defaultdict(set))
     strengths = dict[str, int]()
     for item in items:
         if mark := item.get_closest_marker("covering"):
             test = item.nodeid.partition("[")[0]
-            params: dict[str, Any] = item.callspec.params  # pyright: ignore[reportAttributeAccessIssue]
-            # A value is the same object in all its cases.
-            case = tuple(id(params[name]) for name in sorted({*params} - {"device", "queue"}))
+            case = _case(item)
             tests[test][case].add(item)
             (strengths[test],) = mark.args
     found = set[pytest.Item]()
@@ -33,3 +33,16 @@ def left_out(items: Sequence[pytest.Item]) -> set[pytest.Item]:
         kept = {*covering([*cases], strengths[test])}
         found.update(*(group for k, group in enumerate(cases.values()) if k not in kept))
     return found
+
+
+def _case(item: pytest.Item) -> Case:
+    """The values of each `parametrize`, which may have several names; but for the device."""
+    params: dict[str, Any] = item.callspec.params  # pyright: ignore[reportAttributeAccessIssue]
+    given = (mark.args[0] for mark in item.iter_markers("parametrize"))
+    together = [re.findall(r"\w+", names) if isinstance(names, str) else names for names in given]
+    # A value is the same object in all its cases.
+    return tuple(
+        tuple(id(params[name]) for name in names)
+        for names in together
+        if not {*names} & {"device", "queue"}
+    )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import combinations, product
 from typing import Any, TypeVar
 from zlib import crc32
 
 T = TypeVar("T")
 Combination = tuple[Any, ...]
-Value = tuple[int, int]
-"""The place of a value in a combination, and its number."""
+Value = tuple[int, Hashable]
+"""The place of a value in a combination, and what it is known by."""
 
 
 def pairwise(*values: Sequence[Any]) -> list[Combination]:
@@ -20,7 +20,7 @@ def pairwise(*values: Sequence[Any]) -> list[Combination]:
     return [tuple(v[k] for v, k in zip(values, case, strict=True)) for case in found]
 
 
-def covering(cases: Sequence[Sequence[int]], strength: int) -> list[int]:
+def covering(cases: Sequence[Sequence[Hashable]], strength: int) -> list[int]:
     """Numbers of few cases that hold all that the cases hold of so many values at once.
 
     Each is the first of those left with the most that none before it has.
@@ -42,5 +42,5 @@ def half(values: Sequence[T]) -> list[T]:
     return [value for value in values if str(value) in chosen]
 
 
-def _held(case: Sequence[int], strength: int) -> set[tuple[Value, ...]]:
+def _held(case: Sequence[Hashable], strength: int) -> set[tuple[Value, ...]]:
     return {*combinations(enumerate(case), min(strength, len(case)))}

@@ -14,17 +14,23 @@ class Item(SimpleNamespace):
 
     __hash__ = object.__hash__
 
-    def __init__(self, strength: int, **params: int):
+    def __init__(self, strength: int, *names: str, **params: int):
         super().__init__(nodeid=f"a.py::t[{params}]", callspec=SimpleNamespace(params=params))
-        self.strength = strength
+        self.strength, self.names = strength, names
 
     def get_closest_marker(self, name: str) -> SimpleNamespace | None:
         return SimpleNamespace(args=(self.strength,)) if self.strength else None
 
+    def iter_markers(self, name: str) -> list[SimpleNamespace]:
+        return [SimpleNamespace(args=(names,)) for names in self.names]
 
-def kept(strength: int) -> list[tuple[int, int, int]]:
+
+def kept(strength: int, *names: str) -> list[tuple[int, int, int]]:
     every = product(range(4), range(3), range(2))
-    items = [Item(strength, a=a, b=b, device=device) for a, b, device in every]
+    items = [
+        Item(strength, *names or ("a", "b"), "device", a=a, b=b, device=device)
+        for a, b, device in every
+    ]
     gone = left_out(items)
     params = (item.callspec.params for item in items if item not in gone)
     return [(p["a"], p["b"], p["device"]) for p in params]
@@ -45,3 +51,7 @@ def test_a_case_keeps_its_devices(strength: int):
 @pytest.mark.parametrize("strength", (0, 2))
 def test_all_run_without_the_mark_and_with_every_pair_of_two(strength: int):
     assert len(kept(strength)) == 24
+
+
+def test_values_of_one_list_stay_together():
+    assert len(kept(1, "a, b")) == 24

@@ -105,17 +105,12 @@ def check(
         assert_close(actual, expected, length=16, ulps=200, scale=LARGEST)
 
 
-LARGE = [
-    (name, shape)
-    for shape in SHAPES
-    for name in PROGRAMS
-    if min(shape) > 1 or name not in ("reflected", "others")
-]
-
-
 @pytest.mark.covering(1)
-@pytest.mark.parametrize(("name", "shape"), LARGE)
-def test_by_the_chosen_schedule(name: str, shape: tuple[int, int], device: td.Device) -> None:
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_by_the_chosen_schedule(shape: tuple[int, int], name: str, device: td.Device) -> None:
+    if name in ("reflected", "others"):
+        shape = max(shape[0], 2), shape[1]
     inputs = [np.random.default_rng(0).standard_normal(shape).astype(np.float32)]
     module = fused(PROGRAMS[name], inputs)
     if name in PARTS and min(shape) > 2:
