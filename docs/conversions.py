@@ -66,20 +66,12 @@ def conversions_page() -> Iterator[str]:
     yield "# Ops that are converted"
     yield INTRODUCTION
     yield "## To the tile dialect"
-    of_stablehlo = {op.name for op in STABLEHLO}
-    dialects = (
-        ("linalg", Linalg.operations, lambda name: name.startswith("linalg.")),
-        ("tensor", Tensor.operations, lambda name: name in {op.name for op in CONVERSIONS}),
-        ("arith", Arith.operations, EMITTERS.__contains__),
-        ("math", Math.operations, EMITTERS.__contains__),
-        ("stablehlo", Stablehlo.operations, of_stablehlo.__contains__),
-        ("chlo", Chlo.operations, of_stablehlo.__contains__),
-    )
+    known = {op.name for op in (*Linalg.operations, *CONVERSIONS, *STABLEHLO)} | EMITTERS.keys()
     rows = ["| dialect | ops |", "| --- | --- |"]
-    for name, ops, converts in dialects:
-        names = sorted({op.name for op in ops})
+    for dialect in (Linalg, Tensor, Arith, Math, Stablehlo, Chlo):
+        name, names = dialect.name, sorted({op.name for op in dialect.operations})
         used = [n for n in names if n in (*IN_BODIES, *AS_THEY_ARE)]
-        converted = [n for n in names if converts(n) and n not in used]
+        converted = [n for n in names if n in known and n not in used]
         others = [n for n in names if n not in (*used, *converted)]
         rows.append(f"| `{name}`, converted | {_listed(converted)} |")
         if used:
