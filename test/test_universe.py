@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
+from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
-from tiledialect.universe import PASSES, PIPELINES, TILE_UNIVERSE
+import tiledialect as td
+from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.universe import PASSES, PIPELINES, TILE_UNIVERSE, full_universe
 
 ROOT = Path(__file__).parents[1]
 TABLE = {"lowering.pipeline": PIPELINES, **PASSES}
@@ -54,3 +57,15 @@ def test_dialects_and_targets_agree():
     for name, load in TILE_UNIVERSE.all_targets.items():
         target = load()
         assert issubclass(target, Target) and target.name == name
+
+
+def test_stablehlo_without_its_dialect_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    found = dict(Universe.get_multiverse().all_dialects)
+    found.pop("stablehlo", None)
+    monkeypatch.setattr(Universe, "get_multiverse", lambda: Universe(all_dialects=found))
+    full_universe.cache_clear()
+    try:
+        with pytest.raises(td.TileError, match="need xdsl-jax: pip install"):
+            parse_mlir('"stablehlo.abs"() : () -> ()', "absent.mlir")
+    finally:
+        full_universe.cache_clear()

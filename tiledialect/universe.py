@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.universe import Universe
 
 from tiledialect import caches
+from tiledialect.errors import TileError
 
 PASSES: Mapping[str, str] = {
     "passes.convert": "convert-linalg-to-tile convert-stablehlo-to-tile",
@@ -83,7 +84,12 @@ TILE_UNIVERSE = Universe(
 
 
 EXTENDED = {name: _load("dialects.stablehlo", name.capitalize()) for name in ("stablehlo", "chlo")}
-"""Dialects of xdsl-jax with the ops that it lacks, where that is installed."""
+"""Dialects of xdsl-jax with the ops that it lacks."""
+
+
+def _missing() -> Any:
+    raise TileError("programs of StableHLO need xdsl-jax: pip install 'tiledialect[jax]'")
+
 
 WIDENED = {"linalg": _load("dialects.linalg.dialect", "Linalg")}
 """Dialects of xDSL with more ops than it has. A universe may not hold them beside xDSL's own."""
@@ -98,7 +104,7 @@ def full_universe() -> Universe:
         all_dialects=own.all_dialects
         | found.all_dialects
         | WIDENED
-        | (EXTENDED if "stablehlo" in found.all_dialects else {}),
+        | (EXTENDED if "stablehlo" in found.all_dialects else dict.fromkeys(EXTENDED, _missing)),
         all_passes=own.all_passes | found.all_passes,
         all_targets=own.all_targets | found.all_targets,
     )
