@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
+    SameVariadicOperandSize,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -69,8 +70,6 @@ class GenericOp(linalg.ops.GenericOp):
 class InitializedOp(LinalgStructuredOperation):
     """An op that aggregates into, or writes to, tensors that it is given."""
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
     def rank(self) -> int:
         """Number of axes of the larger operands."""
         shapes = [v.type.get_shape() for v in self.operands if isinstance(v.type, ShapedType)]
@@ -82,6 +81,8 @@ class MapOp(InitializedOp):
     """A function of the elements at each place of its inputs."""
 
     name = "linalg.map"
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
         """All are identities."""
@@ -130,6 +131,8 @@ class ReduceOp(InitializedOp):
 
     name = "linalg.reduce"
 
+    irdl_options = (SameVariadicOperandSize(),)
+
     dimensions = prop_def(DenseArrayBase.constr(i64))
 
     def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
@@ -158,10 +161,7 @@ class ReduceOp(InitializedOp):
         return cls.create(
             operands=[*inputs, *outputs],
             result_types=[v.type for v in outputs if isinstance(v.type, TensorType)],
-            properties={
-                "dimensions": dimensions,
-                "operandSegmentSizes": _segments(inputs, outputs),
-            },
+            properties={"dimensions": dimensions},
             attributes=attributes,
             regions=[body],
         )
