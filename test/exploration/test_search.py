@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from math import inf, prod
 from pathlib import Path
 from random import Random
@@ -148,6 +149,28 @@ def test_a_search_ends_where_the_space_does():
     count = len({c.text for _, c in enumerated(Tiles().candidate)})
     found, _ = search(10_000)
     assert len(found.trials) <= count
+
+
+@dataclass
+class Rare(Tiles):
+    """Thirteen candidates, of which the last is drawn once in 4096 times."""
+
+    mutations: int = 1
+
+    def candidate(self, chooser: Chooser) -> Candidate:
+        names = (f"go beyond {k}" for k in range(12))
+        depth = sum(
+            1 for _ in takewhile(lambda n: chooser.choose(n, ["no", "yes"]) == "yes", names)
+        )
+        return Candidate(f"{2**depth} 1 1", 1.0)
+
+    def seeds(self) -> Iterator[Decisions]:
+        yield {}
+
+
+def test_rare_candidates_of_a_small_space_are_found():
+    found, _ = search(1000, parts=(Rare(),))
+    assert len({trial.text for trial in found.trials}) == len(found.trials) == 13
 
 
 def test_searching_is_better_than_drawing():

@@ -16,7 +16,14 @@ from statistics import fmean
 
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.study import Asking, Proposal, Study, Trial
-from tiledialect.schedule.search.decisions import DeadEndError, Decisions, drawn, made, mutated
+from tiledialect.schedule.search.decisions import (
+    DeadEndError,
+    Decisions,
+    drawn,
+    enumerated,
+    made,
+    mutated,
+)
 
 SEED, MUTATION, SAMPLER, DRAW = "seed", "mutation", "sampler", "draw"
 """Origins of candidates."""
@@ -29,6 +36,9 @@ ASKS = 6
 DRAWS = 20
 """Draws after which the space counts as exhausted, where nothing else gives a new candidate, for
 each mutation of a trial."""
+ENUMERATED = 200
+"""Candidates that are enumerated where draws give nothing new, for each mutation of a trial: small
+spaces are searched to their ends, however rare a candidate is among draws."""
 WORTH = 3.0
 """Most expected time of a candidate of the sampler, in multiples of the best one's."""
 TURNS = (SEED, MUTATION, MUTATION, SAMPLER)
@@ -47,6 +57,8 @@ class Proposals:
     def __post_init__(self):
         self._correction = Correction()
         self._seeds = self.study.part.seeds()
+        tries = ENUMERATED * self.study.part.mutations
+        self._first_ones = enumerated(self.study.proposal, tries)
         self._turn = 0
         self._default = made(self.study.proposal, next(self._seeds))
         self.first = self._default[1].candidate.text
@@ -87,12 +99,15 @@ class Proposals:
             self.note(trial)
 
     def _draw(self) -> Asking | None:
-        """Any new candidate."""
+        """Any new candidate; the first ones of the space, where draws give none."""
         for _ in range(DRAWS * self.study.part.mutations):
             with suppress(DeadEndError):
                 found = self.study.ask(DRAW, *drawn(self.study.proposal, self.random, 1))
                 if found is not None:
                     return found
+        for decisions, proposal in self._first_ones:
+            if (found := self.study.ask(DRAW, decisions, proposal)) is not None:
+                return found
         return None
 
     def _seed(self) -> Asking | None:

@@ -51,6 +51,10 @@ def test_a_space_without_values_is_a_dead_end():
     assert [*enumerated(lambda chooser: chooser.choose("x", []))] == []
 
 
+def test_an_enumeration_ends_after_some_tries():
+    assert [value for _, value in enumerated(pairs, tries=2)] == ALL[:2]
+
+
 def test_mutation_changes_one_decision_and_what_depends_on_it():
     random = Random(0)
     values = {mutated(pairs, {"word": "few", "number": 2}, random)[1] for _ in range(100)}

@@ -120,10 +120,12 @@ class _Walk:
         return self.made[name]
 
 
-def enumerated(space: Space[T]) -> Iterator[tuple[Decisions, T]]:
-    """All values of a space with their decisions, in the order of the options."""
+def enumerated(space: Space[T], tries: float = inf) -> Iterator[tuple[Decisions, T]]:
+    """All values of a space with their decisions, in the order of the options; with ``tries``, the
+    first of them, where dead ends count, too."""
     positions: list[int] | None = []
-    while positions is not None:
+    while positions is not None and tries > 0:
+        tries -= 1
         walk = _Walk(positions)
         try:
             value = space(walk)
