@@ -61,7 +61,7 @@ def _limited(axis: Axis, found: Sequence[Operation], dim: int) -> Axis:
     return replace(axis, groups=minimum(axis.groups, *limits)) if limits else axis
 
 
-def _unlimited(found: Sequence[Operation], op: Operation, local_size: int) -> Grid:
+def _unlimited(found: Sequence[maps.MapBase], op: Operation, local_size: int) -> Grid:
     """Grid with a group for each element of maps over groups."""
     across = {x.dim.data: x for x in found if isinstance(x, maps.MapGlbOp)}
     inside = next((x for x in found if not isinstance(x, maps.MapGlbOp)), None)

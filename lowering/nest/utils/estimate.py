@@ -78,8 +78,8 @@ def _fits_registers(kernel: gpu.FuncOp, loops: list[ForOp], device: Device) -> b
 
     A CPU's driver runs the work-items along x in the lanes of vectors, and so holds that of all.
     """
-    memories = (op.results[0] for op in ops_of(kernel, BufferOp))
-    private = sum(bytes_of(m.type) for m in memories if _is_register(m))
+    memories = [op.result for op in ops_of(kernel, BufferOp) if _is_register(op.result)]
+    private = sum(bytes_of(m.type) for m in memories if isinstance(m.type, MemRefType))
     rows = [steps(x) for x in _outermost(loops, Role.LOCAL) if x.role.data.axis == "x"]
     width = device.native_vector_width if device.is_cpu else 1
     together = min(width, prod(rows)) if device.is_cpu else 1
