@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.errors import TileError
 from tiledialect.ir.inlining import inline_calls
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.passes.convert.linalg.control import write_out_control_flow
 from tiledialect.passes.convert.linalg.elementwise import ElementwisePattern
 from tiledialect.passes.convert.linalg.functions import tensor_signatures
 from tiledialect.passes.convert.linalg.results import drop_casts
@@ -75,7 +76,8 @@ class ConvertLinalgToTilePass(ModulePass):
     A structured op is a contraction where its body sums products of elements, takes their maximum
     or the like, and elementwise ops where each point of its loops writes an element of its own.
     Named ops, and scalars that functions take and return, are converted, too. Calls are inlined.
-    An op that has no counterpart is an error; with `partial`, it stays as it is, and so do calls.
+    Loops of `scf` on tensors are written out, and results of branches selected. An op that has no
+    counterpart is an error; with `partial`, it stays as it is, and so do calls.
     """
 
     name = "convert-linalg-to-tile"
@@ -87,6 +89,8 @@ class ConvertLinalgToTilePass(ModulePass):
         """Convert every op on tensors."""
         if not self.partial and any(_is_tensors(call) for call in ops_of(op, func.CallOp)):
             inline_calls(op)
+        if not self.partial:
+            write_out_control_flow(op)
         tensor_signatures(op)
         patterns = [family() for family in FAMILIES]
         applied: RewritePattern = (

@@ -19,6 +19,8 @@ SOURCES: Mapping[str, str] = {
     "tensor": "convert-linalg-to-tile",
     "arith": "convert-linalg-to-tile",
     "math": "convert-linalg-to-tile",
+    "scf": "convert-linalg-to-tile",
+    "func": "convert-linalg-to-tile",
 }
 """Pass for each dialect, in the order in which the passes run."""
 

@@ -14,6 +14,9 @@ from tiledialect.ir.names import place_of
 
 Values = Sequence[SSAValue]
 
+MOST_UNROLLED = 4000
+"""Most ops that a loop may become, as each iteration is ops of its own."""
+
 
 def inline_calls(module: ModuleOp) -> None:
     """Put the bodies of functions in the place of calls; private ones are left out then."""
@@ -46,14 +49,19 @@ def _inline(
 
 def inline_block(block: Block, op: Operation, operands: Values) -> None:
     """Put a copy of a block, on these operands, in the place of an op."""
+    Rewriter.replace_op(op, [], copy_block(block, op, operands))
+
+
+def copy_block(block: Block, op: Operation, operands: Values) -> list[SSAValue]:
+    """Put a copy of a block, on these operands, before an op; returns what its last op takes."""
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, operands, strict=True))
+    last = block.last_op
     for inner in block.ops:
-        if inner is block.last_op:
-            results = [values.get(v, v) for v in inner.operands]
-            Rewriter.replace_op(op, [], results)
-            return
+        if inner is last:
+            break
         copy = inner.clone(values)
         for new, old in zip(copy.walk(), inner.walk(), strict=True):
             # Some frontends do not say where ops of functions stand that they have kept.
             new.location = old.location if place_of(old) is not None else op.location
         Rewriter.insert_op(copy, InsertPoint.before(op))
+    return [] if last is None else [values.get(v, v) for v in last.operands]

@@ -16,6 +16,7 @@ from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.errors import TileError
+from tiledialect.ir.inlining import MOST_UNROLLED
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.passes.convert.stablehlo.base import Conversion, evaluate, folded, refusal
 
@@ -41,9 +42,6 @@ class DropTuple(RewritePattern):
 
 
 Table: TypeAlias = Mapping[type[Operation], Conversion]
-
-MOST_UNROLLED = 4000
-"""Most ops that a loop may become, as each iteration is ops of its own."""
 
 
 def with_control_flow(conversions: Table) -> Table:

@@ -21,6 +21,29 @@ from tiledialect.lowering.tile_to_linalg.convert_tile_to_linalg import ConvertTi
 from tiledialect.passes.convert.convert_linalg_to_tile import ConvertLinalgToTilePass
 from tiledialect.passes.gradient.tile_gradient import TileGradientPass
 
+CONTROL = """
+func.func @control(%x: tensor<4xf32>, %c: i1) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %n = tensor.dim %x, %0 : tensor<4xf32>
+  %k = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %r = scf.for %i = %0 to %n step %1 iter_args(%a = %x) -> (tensor<4xf32>) {
+    %m = arith.addi %i, %1 : index
+    %q = scf.for %j = %0 to %m step %1 iter_args(%b = %a) -> (tensor<4xf32>) {
+      %z = arith.addf %b, %k : tensor<4xf32>
+      scf.yield %z : tensor<4xf32>
+    }
+    scf.yield %q : tensor<4xf32>
+  }
+  %t = scf.if %c -> (tensor<4xf32>) {
+    %e = tile.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %e : tensor<4xf32>
+  } else {
+    scf.yield %r : tensor<4xf32>
+  }
+  func.return %r, %t : tensor<4xf32>, tensor<4xf32>
+}
+"""
 LAYER = "examples/linalg_layer.mlir"
 
 CALLS = """
@@ -167,3 +190,13 @@ def test_texts_of_upstream_convert(options: tuple[str, ...]):
     ConvertLinalgToTilePass().apply(all_dialects(), module)
     verify(module)
     assert "linalg." not in print_module(module)
+
+
+def test_loops_and_branches(device: td.Device) -> None:
+    f = td.compile(parse_mlir(CONTROL, "control.mlir"), device=device)
+    x = np.linspace(-1, 1, 4, dtype=np.float32)
+    for c in (True, False):
+        r, t = f(x, c)
+        # Sums of five small integers, and an exponential.
+        np.testing.assert_allclose(r, x + 10 * np.arange(1, 5), 1e-6)
+        np.testing.assert_allclose(t, np.exp(x) if c else r, 1e-6)
