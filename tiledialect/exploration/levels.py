@@ -8,6 +8,7 @@ from xdsl.dialects import func
 from xdsl.ir import Block, Operation
 
 from tiledialect.dialects.lift import maps, reductions, values
+from tiledialect.dialects.lift.sharing import BY_GROUPS, most_groups
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.strategies.mapping import computes
@@ -70,4 +71,12 @@ def open_patterns(function: func.FuncOp) -> Iterator[Operation]:
             isinstance(op, maps.MapOp) and computes(op)
         )
         if is_open and op in live:
+            yield op
+
+
+def by_groups(function: func.FuncOp) -> Iterator[Operation]:
+    """Outermost maps that work-groups share out, without a limit."""
+    for op in reachable(function):
+        is_inside = any(isinstance(x, BY_GROUPS) for x in ancestors(op))
+        if isinstance(op, BY_GROUPS) and not is_inside and most_groups(op) is None:
             yield op

@@ -18,12 +18,17 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
-from tiledialect.dialects.lift.sharing import BY_GROUPS, most_groups
 from tiledialect.dialects.lift.types import as_array, leading, sizes_of
 from tiledialect.errors import TileError
-from tiledialect.exploration.levels import held, kernel_maps, level, levels, open_patterns
+from tiledialect.exploration.levels import (
+    by_groups,
+    held,
+    kernel_maps,
+    level,
+    levels,
+    open_patterns,
+)
 from tiledialect.exploration.settings import MappingSettings, native_lanes
-from tiledialect.ir.ancestors import ancestors
 from tiledialect.passes.lift.rules.collections import RULES
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.rules.refusal import NotApplicable
@@ -138,7 +143,7 @@ class MappingSpace:
         """The mapping with a group for each element, or with some for each unit of the device,
         which go through elements in strides."""
         units = 0 if self.device is None else self.device.compute_units
-        if not (self.settings.balance and units and any(_by_groups(mapped.function))):
+        if not (self.settings.balance and units and any(by_groups(mapped.function))):
             return mapped
         each = int(chooser.choose(GROUPS_OF_UNIT, [0, *GROUPS_EACH]))
         if each == 0:
@@ -446,17 +451,9 @@ def _map_ends(rewriting: Rewriting) -> None:
             RULES["map_ends"](n=most).run(rewriting, op.results[0])
 
 
-def _by_groups(function: func.FuncOp) -> Iterator[Operation]:
-    """Outermost maps that work-groups share out, without a limit."""
-    for op in reachable(function):
-        is_inside = any(isinstance(x, BY_GROUPS) for x in ancestors(op))
-        if isinstance(op, BY_GROUPS) and not is_inside and most_groups(op) is None:
-            yield op
-
-
 def _limit(rewriting: Rewriting, groups: int) -> None:
     """Limit the work-groups of the outermost maps."""
-    _each(rewriting, _by_groups, RULES["limit_groups"](groups=groups))
+    _each(rewriting, by_groups, RULES["limit_groups"](groups=groups))
 
 
 def _moving(function: func.FuncOp) -> Iterator[Operation]:
