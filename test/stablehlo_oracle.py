@@ -189,6 +189,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--device", help="run on this device, not by the reference semantics")
     given = parser.parse_args(arguments)
     files = [f for p in given.paths for f in (sorted(p.glob("*.mlir")) if p.is_dir() else [p])]
+    # Some programs in it are to fail.
+    files = [f for f in files if f.stem != "check"]
     total: Counter[str] = Counter()
     print("| file | passed | refused | wrong | why |\n| --- | --- | --- | --- | --- |")
     for file in files:
