@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import place_of
 from tiledialect.ir.tensor_builder import TensorBuilder
@@ -20,7 +21,7 @@ from tiledialect.passes.convert.linalg.results import replace
 from tiledialect.passes.convert.linalg.scalar_ops import EMITTERS, emit
 
 MOST_CHOSEN = 16
-"""Most elements of a constant that are chosen by their places; more are kept in memory."""
+"""Most elements of a constant that are chosen by their places."""
 
 
 def fill(space: Space, element: Element, shape: list[Size], t: TensorType[Attribute]) -> SSAValue:
@@ -57,7 +58,7 @@ def _constant(
     t: TensorType[Attribute],
     rewriter: PatternRewriter,
 ) -> None:
-    """Convert a constant of one number or of few; others stay in memory."""
+    """Convert a constant of one number or of few; others are refused."""
     if value.is_splat():
         element = Element(space.builder.insert(constant(value.get_attrs()[0], t.element_type)))
         replace(op, [fill(space, element, list(t.get_shape()), t)], rewriter)
@@ -65,6 +66,12 @@ def _constant(
         numbers = [constant(number, t.element_type).number for number in value.get_attrs()]
         made = layout.dense(space.builder, numbers, t.get_shape(), t.element_type)
         replace(op, [made], rewriter)
+    else:
+        raise TileError.at(
+            op,
+            f"arith.constant: {t} holds more than {MOST_CHOSEN} numbers that are not alike; "
+            "give them as an input",
+        )
 
 
 def _elements(space: Space, op: Operation) -> list[Element]:

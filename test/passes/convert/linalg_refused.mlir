@@ -107,3 +107,12 @@ func.func @long(%x: tensor<3xf32>) -> tensor<3xf32> {
   }
   func.return %r : tensor<3xf32>
 }
+
+// -----
+
+// CHECK: error: arith.constant: tensor<18xi32> holds more than 16 numbers that are not alike; give them as an input
+func.func @table(%x: tensor<18xi32>) -> tensor<18xi32> {
+  %k = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7]> : tensor<18xi32>
+  %a = arith.addi %x, %k : tensor<18xi32>
+  func.return %a : tensor<18xi32>
+}
