@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterator
 from operator import ge, gt, le, lt
 
 from xdsl.dialects import arith, scf, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    TensorType,
+)
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -91,8 +98,10 @@ def _write_out(loop: scf.ForOp) -> None:
             loop, f"scf.for: {len(steps)} iterations of {size} ops are more than {MOST_UNROLLED}"
         )
     values: list[SSAValue] = list(loop.iter_args)
+    index_type = loop.body.block.args[0].type
+    assert isinstance(index_type, IndexType | IntegerType)
     for k in steps:
-        index = arith.ConstantOp(IntegerAttr(k, loop.body.block.args[0].type))
+        index = arith.ConstantOp(IntegerAttr(k, index_type))
         Rewriter.insert_op(index, InsertPoint.before(loop))
         values = copy_block(loop.body.block, loop, [index.result, *values])
     Rewriter.replace_op(loop, [], values)
