@@ -9,7 +9,6 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
     PatternRewriter,
@@ -22,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.errors import TileError
 from tiledialect.ir.inlining import inline_calls
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.passes.convert.linalg.control import write_out_control_flow
 from tiledialect.passes.convert.linalg.elementwise import ElementwisePattern
 from tiledialect.passes.convert.linalg.functions import tensor_signatures
@@ -70,7 +70,7 @@ class _Placed(RewritePattern):
 
 
 @dataclass(frozen=True)
-class ConvertLinalgToTilePass(ModulePass):
+class ConvertLinalgToTilePass(PassWithFlags):
     """Converts tensor programs of linalg, tensor, arith and math to the tile dialect.
 
     A structured op is a contraction where its body sums products of elements, takes their maximum

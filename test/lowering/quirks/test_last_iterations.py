@@ -15,10 +15,11 @@ SOURCE = """function (X[M, N]) -> (Y) {
 
 def test_against_the_reference(device: td.Device):
     gradient, random = td.compile(SOURCE, device=device).gradient(), np.random.default_rng(0)
-    for columns in (63, 64, 65, 200):
+    for columns in (63, 64):
         x, dy = (random.uniform(-1, 1, (2, columns)).astype(np.float32) for _ in range(2))
         (kernel,) = gradient.schedules(x, dy)
-        for rows in ("unroll d0 : 2", "serial d0 : 2, serial 2*d0 : 2"):
-            f = gradient.with_schedules({kernel: f"<{rows}, serial d1 : {columns}>"})
-            # Sums of four terms.
-            assert_close(f(x, dy), f.reference(x, dy), length=4, scale=LARGEST)
+        f = gradient.with_schedules(
+            {kernel: f"<serial d0 : 2, serial 2*d0 : 2, serial d1 : {columns}>"}
+        )
+        # Sums of four terms.
+        assert_close(f(x, dy), f.reference(x, dy), length=4, scale=LARGEST)
