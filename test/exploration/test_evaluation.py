@@ -105,7 +105,7 @@ def test_a_process_that_hangs_is_ended(evaluator: Evaluator, monkeypatch: pytest
     assert evaluator._child is not None
     process = evaluator._child.process
     process.send_signal(signal.SIGSTOP)
-    monkeypatch.setattr(evaluation, "LIMIT", 0.3)
+    monkeypatch.setattr(evaluator, "_limit", 0.3)
     outcome = evaluator.evaluate(GOOD, best=1.0)
     assert outcome.failure == Failure.HUNG and "does not finish the build" in outcome.message
     assert process.poll() is not None
@@ -115,7 +115,7 @@ def test_waiting_for_the_device_is_no_hanging(
     evaluator: Evaluator, subject: Subject, monkeypatch: pytest.MonkeyPatch
 ):
     evaluator.evaluate(GOOD)
-    monkeypatch.setattr(evaluation, "LIMIT", 3.0)
+    monkeypatch.setattr(evaluator, "_limit", 3.0)
     with ExitStack() as turn:
         turn.enter_context(evaluation.device_turn(subject.device.id))
         Timer(4.0, turn.close).start()
