@@ -1,7 +1,8 @@
 """gpu-keep-loops: for OpenCL implementations that need it, loops stay loops, and scalar.
 
 An eighth of the time that Intel's compiler takes for a network goes into loops around loops, which
-are no faster for it. Vectorized wrongly are loops whose steps do not fill whole vectors.
+are no faster for it. Vectorized wrongly are loops whose steps do not fill whole vectors; loops with
+a branch for the last iteration end its process from 64 iterations on.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiledialect.dialects.discardable import KEEP_LOOP, KEEP_SCALARS
+from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.lowering.gpu.utils.loops import steps_of
@@ -43,7 +45,8 @@ class GpuKeepLoopsPass(ModulePass):
     Not to be unrolled are innermost loops that have a branch in them or write short rows, several
     numbers one by one, and loops around loops, except loops that use arrays in private memory,
     which may become registers. Nests of loops of a few iterations are left to the compiler. Not to
-    be vectorized are innermost loops that call functions on scalars, or divide integers.
+    be vectorized are innermost loops that call functions on scalars, or divide integers, and loops
+    that test for their last iteration alone, which may be unrolled.
     """
 
     name = "gpu-keep-loops"
@@ -73,10 +76,12 @@ def _ancestors_of(ops: Iterable[Operation]) -> set[Operation]:
 def _mark_innermost(loop: scf.ForOp) -> None:
     """Mark a loop without others in it."""
     inside = ops_in(loop.body.block)
-    if any(map(_may_call, inside)):
+    tests_last = any(_tests_last(x, loop) for x in inside)
+    if tests_last or any(map(_may_call, inside)):
         loop.attributes[KEEP_SCALARS] = UnitAttr()
     has_branches = any(type(x) is scf.IfOp for x in inside)
-    if (has_branches or _writes_rows(inside)) and not _is_short(loop):
+    is_kept = has_branches or _writes_rows(inside)
+    if is_kept and not tests_last and not _is_short(loop):
         loop.attributes[KEEP_LOOP] = UnitAttr()
 
 
@@ -112,6 +117,14 @@ def _may_call(op: Operation) -> bool:
     """Whether an op may be a call of a function on scalars."""
     is_function = type(op) in ARITHMETIC or op.name.startswith(FUNCTIONS)
     return is_function and not isinstance(op.results[0].type, VectorType)
+
+
+def _tests_last(op: Operation, loop: scf.ForOp) -> bool:
+    """Whether an op tests whether an iteration of a loop is before the last one."""
+    if type(op) is not arith.CmpiOp or op.lhs is not loop.body.block.args[0]:
+        return False
+    bound, steps = constant_integer(op.rhs), steps_of(loop)
+    return bound is not None and steps is not None and bound == steps - 1
 
 
 def _is_short(loop: scf.ForOp) -> bool:

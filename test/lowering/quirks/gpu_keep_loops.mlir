@@ -30,6 +30,9 @@
 // Those that write rows of a few numbers one by one are not unrolled.
 // CHECK:      scf.for %rows
 // CHECK:      } {tile.keep_loop}
+// Those that test for their last iteration alone may be unrolled, and are not vectorized.
+// CHECK:      scf.for %last_apart
+// CHECK:      } {tile.keep_scalars}
 // CHECK:      "gpu.return"
 
 // OPENCL:      #pragma unroll 1
@@ -95,6 +98,13 @@
       %beside = arith.addi %rows, %one : index
       memref.store %f, %a[%rows] : memref<32xf32, 1 : i32>
       memref.store %f, %a[%beside] : memref<32xf32, 1 : i32>
+    }
+    %before = arith.constant 31 : index
+    scf.for %last_apart = %zero to %many step %one {
+      %c = arith.cmpi slt, %last_apart, %before : index
+      scf.if %c {
+        memref.store %f, %a[%last_apart] : memref<32xf32, 1 : i32>
+      }
     }
     "gpu.return"() : () -> ()
   }) {sym_name = "k"} : () -> ()
