@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from operator import ge, gt, le, lt
+from operator import eq, ge, gt, le, lt, ne
 
 from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import (
@@ -21,15 +21,15 @@ from tiledialect.errors import TileError
 from tiledialect.ir.inlining import MOST_UNROLLED, copy_block, inline_block
 from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
 
-COMPARISONS: dict[int, Callable[[int, int], bool]] = {
-    0: int.__eq__,
-    1: int.__ne__,
-    2: lt,
-    3: le,
-    4: gt,
-    5: ge,
+COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "eq": eq,
+    "ne": ne,
+    "slt": lt,
+    "sle": le,
+    "sgt": gt,
+    "sge": ge,
 }
-"""Comparisons of signed integers by the number of the predicate."""
+"""Comparisons of signed integers by the predicate's name."""
 CASTS = (arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
 
 
@@ -40,13 +40,14 @@ def known_integer(value: SSAValue) -> int | None:
             return number.value.data
         case tensor.DimOp() as op if isinstance(t := op.source.type, TensorType):
             axis, shape = known_integer(op.index), t.get_shape()
-            known = axis is not None and 0 <= axis < len(shape) and shape[axis] != DYNAMIC_INDEX
-            return shape[axis] if known and axis is not None else None
+            if axis is None or not 0 <= axis < len(shape) or shape[axis] == DYNAMIC_INDEX:
+                return None
+            return shape[axis]
         case Operation() as op if isinstance(op, CASTS):
             return known_integer(op.operands[0])
         case Operation() as op if isinstance(op, arith.CmpiOp):
-            compute = COMPARISONS.get(op.predicate.value.data)
-            return _computed(op, compute)
+            predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+            return _computed(op, COMPARISONS.get(predicate))
         case Operation() as op:
             return _computed(op, SIZE_ARITHMETIC.get(type(op)))
         case _:
