@@ -20,7 +20,7 @@ import numpy.typing as npt
 import tiledialect as td
 from tiledialect import lift
 from tiledialect.errors import TileError
-from tiledialect.exploration.settings import Settings
+from tiledialect.exploration.lift.settings import Settings
 
 Array = npt.NDArray[np.float32]
 ROUNDS = 9

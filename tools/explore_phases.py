@@ -11,11 +11,11 @@ from xdsl.ir import Attribute
 
 from tiledialect.api.function import Function
 from tiledialect.errors import TileError
-from tiledialect.exploration.algorithmic import algorithmic
-from tiledialect.exploration.mapping import mapping
-from tiledialect.exploration.parameters import parameters
-from tiledialect.exploration.patterns import input_sizes
-from tiledialect.exploration.settings import Settings, native_lanes
+from tiledialect.exploration.lift.algorithmic import algorithmic
+from tiledialect.exploration.lift.mapping import mapping
+from tiledialect.exploration.lift.parameters import parameters
+from tiledialect.exploration.lift.patterns import input_sizes
+from tiledialect.exploration.lift.settings import Settings, native_lanes
 from tiledialect.exploration.subject import cost_device
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.signature import argument_names, find_function, type_text

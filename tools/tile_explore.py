@@ -16,7 +16,7 @@ import tiledialect as td
 from tiledialect.api.exploring import Result, progress_line
 from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
-from tiledialect.exploration.settings import Settings
+from tiledialect.exploration.lift.settings import Settings
 from tiledialect.ir.mlir_text import read_text
 from tiledialect.ir.signature import parse_type, type_text
 from tiledialect.tools.array_files import STANDARD_INPUT, read_array

@@ -3,8 +3,8 @@
 from small_programs import program
 from xdsl.context import Context
 
-from tiledialect.exploration.mapping import MappingSpace
-from tiledialect.exploration.settings import MappingSettings
+from tiledialect.exploration.lift.mapping import MappingSpace
+from tiledialect.exploration.lift.settings import MappingSettings
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.utils.estimate import estimate_nest
 from tiledialect.passes.lift import RULES, Derivation

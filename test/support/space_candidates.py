@@ -30,8 +30,8 @@ from tiledialect.exploration import evaluation
 from tiledialect.exploration.evaluation import Failure, outcome_of
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.kernels import kernel_parts
-from tiledialect.exploration.patterns import LiftPart
-from tiledialect.exploration.settings import AlgorithmicSettings, Settings
+from tiledialect.exploration.lift.patterns import LiftPart
+from tiledialect.exploration.lift.settings import AlgorithmicSettings, Settings
 from tiledialect.exploration.subject import Subject
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.schedule.search.decisions import DeadEndError, drawn

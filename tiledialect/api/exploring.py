@@ -17,7 +17,7 @@ from tiledialect.errors import TileError
 
 if TYPE_CHECKING:
     from tiledialect.exploration.explore import Explored, Progress
-    from tiledialect.exploration.settings import Settings
+    from tiledialect.exploration.lift.settings import Settings
     from tiledialect.exploration.study import Trial
     from tiledialect.lowering.runtime.device.device import Device
 
@@ -156,7 +156,7 @@ def explore(
         TileError: the inputs do not fit, or there is nothing to explore.
     """
     from tiledialect.exploration.explore import Options, explored
-    from tiledialect.exploration.settings import SearchSettings, Settings
+    from tiledialect.exploration.lift.settings import SearchSettings, Settings
     from tiledialect.exploration.subject import check_speed
 
     if not isinstance(function, Function):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -16,11 +16,11 @@ from tiledialect.errors import TileError
 from tiledialect.exploration import kept
 from tiledialect.exploration.implementation import PASSES, Implementation
 from tiledialect.exploration.kernels import KernelPart, kernel_parts
+from tiledialect.exploration.lift.patterns import LiftPart
+from tiledialect.exploration.lift.settings import Settings
 from tiledialect.exploration.parts import Part
-from tiledialect.exploration.patterns import LiftPart
 from tiledialect.exploration.programs import ProgramPart
 from tiledialect.exploration.search import Assemble, Limits, Search
-from tiledialect.exploration.settings import Settings
 from tiledialect.exploration.study import Study, Trial, storage_of
 from tiledialect.exploration.subject import Subject
 from tiledialect.exploration.workers import Workers, workers_for

@@ -7,8 +7,8 @@ import pytest
 from small_programs import inputs, program
 
 import tiledialect as td
-from tiledialect.exploration.patterns import LiftPart, _bytes
-from tiledialect.exploration.settings import AlgorithmicSettings, MappingSettings, Settings
+from tiledialect.exploration.lift.patterns import LiftPart, _bytes
+from tiledialect.exploration.lift.settings import AlgorithmicSettings, MappingSettings, Settings
 from tiledialect.ir.signature import parse_type
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.passes.lift import Derivation, replay

@@ -7,10 +7,10 @@ import pytest
 from small_programs import PROGRAMS, choose, inputs, outputs, program
 
 import tiledialect as td
-from tiledialect.exploration.algorithmic import algorithmic
-from tiledialect.exploration.mapping import GROUPS_OF_UNIT, MappingSpace, mapping
-from tiledialect.exploration.parameters import ParameterSpace
-from tiledialect.exploration.settings import (
+from tiledialect.exploration.lift.algorithmic import algorithmic
+from tiledialect.exploration.lift.mapping import GROUPS_OF_UNIT, MappingSpace, mapping
+from tiledialect.exploration.lift.parameters import ParameterSpace
+from tiledialect.exploration.lift.settings import (
     AlgorithmicSettings,
     MappingSettings,
     ParameterSettings,

@@ -22,7 +22,7 @@ from tiledialect.dialects.lift.sharing import PARALLEL, holders, most_groups
 from tiledialect.dialects.lift.types import all_sizes, as_array, leading, sizes_of
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
-from tiledialect.exploration.settings import ParameterSettings
+from tiledialect.exploration.lift.settings import ParameterSettings
 from tiledialect.index.size import Size
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.passes.lift.rules.open_sizes import defined_sizes, open_sizes

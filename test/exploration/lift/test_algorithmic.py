@@ -5,7 +5,7 @@ import pytest
 from small_programs import PROGRAMS, choose, outputs, program
 
 from tiledialect.errors import TileError
-from tiledialect.exploration.algorithmic import (
+from tiledialect.exploration.lift.algorithmic import (
     COLLECTIONS,
     algorithmic,
     canonical_hash,
@@ -13,8 +13,8 @@ from tiledialect.exploration.algorithmic import (
     depth,
     distance,
 )
-from tiledialect.exploration.parameters import parameters
-from tiledialect.exploration.settings import AlgorithmicSettings
+from tiledialect.exploration.lift.parameters import parameters
+from tiledialect.exploration.lift.settings import AlgorithmicSettings
 from tiledialect.passes.lift import RULES, Derivation
 
 FEW = AlgorithmicSettings(most_rewritten=3, most_programs=12)

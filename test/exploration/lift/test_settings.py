@@ -10,7 +10,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect.errors import TileError
-from tiledialect.exploration.settings import Settings
+from tiledialect.exploration.lift.settings import Settings
 
 
 def test_defaults_are_lifts():
@@ -67,7 +67,7 @@ def test_a_file_that_is_not_there(file: Any):
 
 
 def test_defaults_are_documented():
-    page = (Path(__file__).parents[2] / "docs" / "explore.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "explore.md").read_text()
     for table in fields(Settings):
         (row,) = re.findall(rf"^\| `\[{table.name}\]` \| (.*) \|$", page, re.M)
         own = getattr(Settings(), table.name)

@@ -17,8 +17,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
-from tiledialect.exploration.algorithmic import algorithmic, canonical_hash, is_tiled
-from tiledialect.exploration.mapping import (
+from tiledialect.exploration.lift.algorithmic import algorithmic, canonical_hash, is_tiled
+from tiledialect.exploration.lift.mapping import (
     COPIES,
     DEFAULT,
     GROUPS_EACH,
@@ -31,9 +31,9 @@ from tiledialect.exploration.mapping import (
     YES,
     MappingSpace,
 )
-from tiledialect.exploration.parameters import SIZE, ParameterSpace
+from tiledialect.exploration.lift.parameters import SIZE, ParameterSpace
+from tiledialect.exploration.lift.settings import Settings, native_lanes
 from tiledialect.exploration.parts import Candidate
-from tiledialect.exploration.settings import Settings, native_lanes
 from tiledialect.exploration.subject import NO_SPEED, Subject, cost_device
 from tiledialect.index.integer import Expr
 from tiledialect.ir.target_spec import describe

@@ -20,7 +20,7 @@ from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
 from tiledialect.dialects.lift.types import as_array, leading, sizes_of
 from tiledialect.errors import TileError
-from tiledialect.exploration.levels import (
+from tiledialect.exploration.lift.levels import (
     by_groups,
     held,
     kernel_maps,
@@ -28,7 +28,7 @@ from tiledialect.exploration.levels import (
     levels,
     open_patterns,
 )
-from tiledialect.exploration.settings import MappingSettings, native_lanes
+from tiledialect.exploration.lift.settings import MappingSettings, native_lanes
 from tiledialect.passes.lift.rules.collections import RULES
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.rules.refusal import NotApplicable

@@ -3,9 +3,9 @@
 import pytest
 from small_programs import program
 
-from tiledialect.exploration.mapping import mapping
-from tiledialect.exploration.parameters import LOCAL_MEMORY, ParameterSpace, parameters
-from tiledialect.exploration.settings import ParameterSettings
+from tiledialect.exploration.lift.mapping import mapping
+from tiledialect.exploration.lift.parameters import LOCAL_MEMORY, ParameterSpace, parameters
+from tiledialect.exploration.lift.settings import ParameterSettings
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.passes.lift import RULES, Derivation, replay
 from tiledialect.schedule.search.decisions import DeadEndError, Fixed, enumerated

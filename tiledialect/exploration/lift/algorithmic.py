@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.lift import layout, maps, reductions
 from tiledialect.errors import TileError
-from tiledialect.exploration.settings import AlgorithmicSettings
+from tiledialect.exploration.lift.settings import AlgorithmicSettings
 from tiledialect.ir.signature import find_function
 from tiledialect.ir.verification import verify
 from tiledialect.passes.lift.rules.collections import RULES
