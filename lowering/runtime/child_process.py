@@ -47,6 +47,8 @@ class Report:
     """Name of the trial in which the child ended; empty if the child found the reason itself."""
     passing: bool = False
     """Whether time or memory was short, so that another trial may succeed."""
+    interrupted: bool = False
+    """Whether the user ended the child."""
     said: dict[str, Any] = field(default_factory=dict[str, Any])
     """Whole result of the child."""
 
@@ -65,11 +67,6 @@ class Child:
             (process.stderr, self._log.append),
         ):
             Thread(target=_read, args=(stream, keep), daemon=True).start()
-
-    @property
-    def was_interrupted(self) -> bool:
-        """Whether the user ended the child."""
-        return self.process.returncode == -signal.SIGINT
 
     def ask(self, job: Any) -> None:
         """Send a job to the child; a child that has ended takes none, and its report shows that."""
@@ -98,7 +95,8 @@ class Child:
         words = "".join(said).lower()
         short = status == -signal.SIGKILL or any(text in words for text in LACKS_MEMORY)
         end = _end(status, said, tried)
-        return Report(f"ends the process that uses it {end}", tried, passing=short)
+        reason = f"ends the process that uses it {end}"
+        return Report(reason, tried, passing=short, interrupted=status == -signal.SIGINT)
 
     def _next(self, limit: float) -> str | None:
         """The next line of the child, None after the last one.
@@ -139,6 +137,13 @@ def start(command: str, arguments: Iterable[str], stack: ExitStack) -> Child | N
         return None
     stack.callback(_end_process, process)
     return Child(process)
+
+
+def processors() -> int:
+    """Number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def say(**what: Any) -> None:

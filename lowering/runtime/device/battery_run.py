@@ -20,15 +20,16 @@ from tiledialect.lowering.runtime.program.build import build_options, build_prog
 def first_fault(
     device: Device,
     opencl: cl.Device,
+    share: slice = slice(None),
     of: str = "",
     begin: Callable[[str], object] = lambda name: None,
 ) -> str:
-    """Reason why a device cannot be used; empty if it computes all cases.
+    """Reason why a device cannot be used; empty if it computes all cases of a share of the batches.
 
     With ``of``, the smallest parts of the batch or case of this name are tried one by one.
     ``begin`` gets the name of each case before it is tried.
     """
-    batches = battery.batches(device)
+    batches = battery.batches(device)[share]
     if of:
         whole = next(filter(None, (batch.named(of) for batch in batches)), None)
         batches = whole.smallest() if whole is not None else []

@@ -22,6 +22,7 @@ from typing import Any
 
 from tiledialect import caches, disk
 from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.child_process import processors
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.probe import machine
 from tiledialect.rounding import ceil_div
@@ -291,7 +292,7 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
 
         return run
 
-    shared = min(device.compute_units, len(os.sched_getaffinity(0))) if is_cpu else 0
+    shared = min(device.compute_units, processors()) if is_cpu else 0
     runs = (
         _Runs(launcher("copy", nbytes // 16, 64 if is_cpu else 256), shared, is_copy=True),
         _Runs(launcher("arithmetic", items, group), shared),

@@ -1,7 +1,7 @@
 """Trial of devices: a device that does not compute all functions of programs is not offered.
 
 A driver may refuse programs, compute wrongly, never finish, or end the process that tries it, so
-each device is tried in a process of its own, which names each trial before it begins. The result is
+each device is tried in processes of its own, which name each trial before it begins. The result is
 kept on disk for the device, its driver and this machine, and costs nothing afterwards.
 """
 
@@ -17,6 +17,7 @@ import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = 30.0
 """Seconds that a device may take for a part of the battery, if it has a processor."""
+SHARES = 4
+"""Most processes side by side that try a device, each with its share of the battery."""
 FIRST = "the first kernel"
 DRIVERS = ("CL_CONFIG_", "POCL_")
 """Prefixes of variables that drivers read, about compilation and about the device."""
@@ -148,17 +151,34 @@ def _processor() -> str:
 
 def _tried(device: Device) -> str | None:
     """Reason why a device cannot be used, empty if it can; None if no process can be started."""
-    with ExitStack() as stack:
-        process = child.start(COMMAND, (device.id, ""), stack)
-        if process is None:
+    count = min(SHARES, child.processors())
+    shares = [f"{k}/{count}" for k in range(count)]
+    with ThreadPoolExecutor(count) as pool:
+        reports = [*pool.map(partial(_report, device), shares)]
+    for share, report in zip(shares, reports, strict=True):
+        if report is None:
             return None
-        report = process.report(TIME_LIMIT, FIRST)
-        if report.tried and not process.was_interrupted:
-            again = child.start(COMMAND, (device.id, report.tried), stack)
-            # The part that it fails in, if one does alone.
-            parts = again.report(TIME_LIMIT, FIRST).reason if again else ""
-            return parts or report.reason
+        if reason := report.reason and _confirmed(device, share, report, alone=count == 1):
+            return reason
+    return ""
+
+
+def _report(device: Device, share: str, part: str = "") -> child.Report | None:
+    """Report of a process that tries a share of the battery, or the parts of a part of it."""
+    with ExitStack() as stack:
+        process = child.start(COMMAND, (device.id, share, part), stack)
+        return process and process.report(TIME_LIMIT, FIRST)
+
+
+def _confirmed(device: Device, share: str, report: child.Report, *, alone: bool) -> str:
+    """Reason of a failure after another trial, without others side by side."""
+    if report.interrupted or (alone and not report.tried):
         return report.reason
+    again = _report(device, share, report.tried)
+    if again is None or (report.tried and not again.reason):
+        # It fails in no part alone.
+        return report.reason
+    return again.reason
 
 
 def _tried_here(device: Device, opencl: cl.Device) -> str:
@@ -170,16 +190,20 @@ def _tried_here(device: Device, opencl: cl.Device) -> str:
 def main() -> None:
     """Try the device that the command line names, and print each trial and its result.
 
-    With the name of a batch or a case, its smallest parts are tried one by one.
+    The share of the battery follows. With the name of a batch or a case, its smallest parts are
+    tried one by one.
     """
     # It ends before garbage counts.
     gc.disable()
     from tiledialect.lowering.runtime.device.battery_run import first_fault
 
+    name, share, part = sys.argv[1:]
+    first, _, count = share.partition("/")
+    batches = slice(int(first), None, int(count))
     reason = "is found no more"
     for device, opencl in every_device().items():
-        if device.id == sys.argv[1]:
-            reason = first_fault(device, opencl, sys.argv[2], lambda name: child.say(tries=name))
+        if device.id == name:
+            reason = first_fault(device, opencl, batches, part, lambda name: child.say(tries=name))
     child.say(reason=reason)
     # A driver that fails while it is unloaded has worked until then.
     os._exit(0)

@@ -208,6 +208,38 @@ def test_the_function_that_fails_is_named(
     assert re.match(reason, outcome)
 
 
+def test_shares_are_tried_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A failure beside other processes counts if it is one alone, too."""
+    monkeypatch.setattr(child, "processors", lambda: 3)
+    tried = tmp_path / "tried"
+    note = f"import sys; share = sys.argv[2]; open({str(tried)!r}, 'a').write(share + ' '); "
+    first_only = f"fails = share == '1/3' and open({str(tried)!r}).read().count(share) == 1; "
+    for fails, again, reason in (
+        ("fails = False; ", [], ""),
+        ("fails = share == '1/3'; ", ["1/3"], "some reason"),
+        (first_only, ["1/3"], ""),
+    ):
+        says = f"exec({saying(reason='some reason')!r} if fails else {saying(reason='')!r})"
+        monkeypatch.setattr(probe, "COMMAND", note + fails + says)
+        tried.unlink(missing_ok=True)
+        assert probe._tried(BEST) == reason
+        shares = tried.read_text().split()
+        assert sorted(shares[:3]) == ["0/3", "1/3", "2/3"] and shares[3:] == again
+
+
+def test_shares_cover_the_battery(monkeypatch: pytest.MonkeyPatch):
+    every = [battery.Batch(str(k), []) for k in range(7)]
+    monkeypatch.setattr(battery, "batches", lambda device: every)
+    began: list[str] = []
+    monkeypatch.setattr(
+        trying._Trial, "fault", lambda self, batch, source: began.append(batch.name) or ""
+    )
+    monkeypatch.setattr(trying._Trial, "source", lambda self, batch: "")
+    for k in range(3):
+        trying.first_fault(BEST, OPENCL, slice(k, None, 3))
+    assert began == ["0", "3", "6", "1", "4", "2", "5"]
+
+
 def test_waiting_for_others_does_not_count(monkeypatch: pytest.MonkeyPatch):
     """A busy machine is no reason to refuse a device, as what is found is kept."""
     code = f"import time; time.sleep(2.5); {saying(reason='')}"
@@ -321,7 +353,7 @@ def test_every_device_that_is_offered_computes_it(
     few = [*battery._exchanges(device), battery.elementwise_case(f64, 3)]
     monkeypatch.setattr(battery, "batches", lambda device: [battery.Batch("few", few)])
     began: list[str] = []
-    assert trying.first_fault(device, queues.opencl_device(device), "", began.append) == ""
+    assert trying.first_fault(device, queues.opencl_device(device), begin=began.append) == ""
     assert began == ["few", *(case.name for case in few)]
 
 
