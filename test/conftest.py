@@ -39,8 +39,10 @@ if not IS_WORKER:
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     os.environ["PYTHONPYCACHEPREFIX"] = str(SCRATCH / "bytecode")
 
-# These are read when the first OpenCL context is made, or at every use.
+# These are read when the first OpenCL context is made, when JAX is imported, or at every use.
 os.environ.update(
+    # JAX on a GPU takes most of its memory at once.
+    JAX_PLATFORMS="cpu",
     # Of several processes the first one's, so that it alone tries the devices.
     TILE_CACHE_DIR=os.environ["TILE_CACHE_DIR"] if IS_WORKER else str(SCRATCH / "cache"),
     # What is chosen for a device must not depend on how fast it is today.
