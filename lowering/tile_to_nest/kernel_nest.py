@@ -15,7 +15,7 @@ from tiledialect.ir.target_spec import entries
 from tiledialect.lowering.tile_to_nest.contraction import ContractionNest
 from tiledialect.lowering.tile_to_nest.elementwise import elementwise_nest
 from tiledialect.lowering.tile_to_nest.kernel import KernelLaunch, KernelNest
-from tiledialect.lowering.tile_to_nest.row_kernel import RowNest
+from tiledialect.lowering.tile_to_nest.rows.row_kernel import RowNest
 from tiledialect.lowering.tile_to_nest.scan import ScanNest
 from tiledialect.lowering.tile_to_nest.scatter import ScatterNest
 from tiledialect.schedule.loops import Schedule

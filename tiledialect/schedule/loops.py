@@ -332,7 +332,7 @@ def ends_in_power_of_two(extent: int, lanes: int) -> bool:
     """Whether a row ends in a half, a quarter… of a vector, which is as fast as a whole one.
 
     Other ends are several of these; there the last vector is shifted inwards over elements that are
-    done (`lowering/tile_to_nest/row_vector_tails.py`).
+    done (`lowering/tile_to_nest/rows/row_vector_tails.py`).
     """
     rest = extent % lanes
     return rest > 0 and rest & (rest - 1) == 0

@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.structure.row_axes import Rows
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
-from tiledialect.lowering.tile_to_nest.nan_propagation import may_ignore_nan
+from tiledialect.lowering.tile_to_nest.rows.nan_propagation import may_ignore_nan
 
 MAXIMUM = "M[r, 0: R, 1] = >(X[r, c]);"
 SUM = "S[r, 0: R, 1] = +(E[r, c]);"

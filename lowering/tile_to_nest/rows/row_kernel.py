@@ -40,12 +40,12 @@ from tiledialect.lowering.tile_to_nest.elements import Elements, element_type
 from tiledialect.lowering.tile_to_nest.group_reductions import reduce
 from tiledialect.lowering.tile_to_nest.guards import Guards, StepGuard
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
-from tiledialect.lowering.tile_to_nest.nan_propagation import may_ignore_nan
-from tiledialect.lowering.tile_to_nest.online_sums import OnlineUpdate, scale_to, step
-from tiledialect.lowering.tile_to_nest.row_vector_tails import RowTail
+from tiledialect.lowering.tile_to_nest.rows.nan_propagation import may_ignore_nan
+from tiledialect.lowering.tile_to_nest.rows.online_sums import OnlineUpdate, scale_to, step
+from tiledialect.lowering.tile_to_nest.rows.row_vector_tails import RowTail
+from tiledialect.lowering.tile_to_nest.rows.welford_sums import RunningMeans
 from tiledialect.lowering.tile_to_nest.staging import Staging
 from tiledialect.lowering.tile_to_nest.vector_tails import UnrolledRowTail
-from tiledialect.lowering.tile_to_nest.welford_sums import RunningMeans
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import Role, first_unrolled, separate_sums
 
