@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import TensorType
 
 import tiledialect as td
 from tiledialect.api.loading import load
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.ir.signature import find_function
 from tiledialect.lowering.compilation import compile_module
 

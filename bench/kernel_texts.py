@@ -38,7 +38,7 @@ from xdsl.passes import PassPipeline
 import tiledialect as td
 from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.api.loading import load
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
 from tiledialect.errors import TileError
 from tiledialect.ir.target_spec import SPEC, is_gpu

@@ -15,7 +15,7 @@ from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile.constants import ConstantOp, SizeOp
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import (
     GatherOp,

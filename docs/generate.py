@@ -39,8 +39,8 @@ from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS
-from tiledialect.dialects.tile.elementwise_base import ElementwiseOp, UnaryOp
+from tiledialect.dialects.tile.elementwise.base import ElementwiseOp, UnaryOp
+from tiledialect.dialects.tile.elementwise.ops import ELEMENTWISE_OPS
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import SPECIAL_OPS

@@ -28,7 +28,7 @@ from xdsl.parser import Parser
 
 import tiledialect as td
 from tiledialect.api.reference import run_function
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import all_dialects, parse_mlir
 from tiledialect.ir.verification import verify

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import bf16
 from xdsl.ir import Attribute
 
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
 from tiledialect.ir.signature import parse_type
 from tiledialect.tools.output_files import replacing

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import tiledialect as td
-from tiledialect.dialects.tile.numeric import kind_of
+from tiledialect.dialects.tile.elementwise.numeric import kind_of
 from tiledialect.errors import TileError
 from tiledialect.tools.array_files import SPECS, STANDARD_INPUT, is_standard_input, read_array
 from tiledialect.tools.command import constants, named

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 
 import tiledialect as td
 from tiledialect.api.exploring import Result, progress_line
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
 from tiledialect.exploration.lift.settings import Settings
 from tiledialect.ir.mlir_text import read_text

@@ -26,7 +26,7 @@ from tiledialect.dialects.lift.sharing import SHARED, holders, maps_own
 from tiledialect.dialects.lift.types import array, as_array, element_of, leading, sizes_of
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
-from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp, SelectOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp, ConstantOp, ElementwiseOp, SelectOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer import Expr, floordiv, maximum, minimum
 from tiledialect.index.ranges import Env

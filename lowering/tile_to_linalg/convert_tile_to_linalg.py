@@ -27,7 +27,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, SizeOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp, SizeOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import (

@@ -8,7 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import shape_of, tensor_type
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.tile_to_linalg.nests import (

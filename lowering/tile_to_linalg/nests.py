@@ -28,9 +28,9 @@ from xdsl.rewriter import InsertPoint
 
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.constants import Number
+from tiledialect.dialects.tile.elementwise import numeric
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.integer import Condition, Expr
 from tiledialect.lowering.nest.utils.builder import NestBuilder

@@ -14,12 +14,12 @@ from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.combinations import COMPARED, PRODUCTS, compared_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise import numeric
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.index.integer import Expr
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.nest.utils.scalars import Scalars, kind_of

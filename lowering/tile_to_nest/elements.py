@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
-from tiledialect.dialects.tile.elementwise import (
+from tiledialect.dialects.tile.elementwise.ops import (
     CastOp,
     ConstantOp,
     ElementwiseOp,

@@ -14,7 +14,7 @@ from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.structure.small_stencils import inner_copies

@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.integer import Condition, Expr, both, floordiv, less, less_equal, mod

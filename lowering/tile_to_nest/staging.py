@@ -22,7 +22,7 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.lanes import vector_of
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS, storage_type
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.structure.operand_loads import sources
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.integer import Condition, Expr, floordiv, less, mod

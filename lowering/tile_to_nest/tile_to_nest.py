@@ -32,7 +32,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
 from tiledialect.dialects.tile.base import TileOp
 from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError

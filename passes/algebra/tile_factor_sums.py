@@ -18,7 +18,7 @@ from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combinat
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, DivOp, MulOp, NegOp, SubOp
+from tiledialect.dialects.tile.elementwise.ops import AddOp, ConstantOp, DivOp, MulOp, NegOp, SubOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import keep_name, keep_place

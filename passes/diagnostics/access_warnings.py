@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp
 from tiledialect.dialects.tile.special import GatherOp, ScatterOp, SizedOp
 from tiledialect.errors import count
 from tiledialect.index import sets

@@ -7,7 +7,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import (
+from tiledialect.dialects.tile.elementwise.ops import (
     CastOp,
     ConstantOp,
     ElementwiseOp,

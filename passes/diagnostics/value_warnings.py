@@ -18,8 +18,8 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import TileOp, name_of, size_of, tensor_type
 from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import CastOp, DivOp, IdentOp, MulOp, SizeOp
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.ops import CastOp, DivOp, IdentOp, MulOp, SizeOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, SumToOp
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError

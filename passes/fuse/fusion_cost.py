@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tiledialect.analysis.kernel_facts import COSTLY, phases
 from tiledialect.dialects.tile.base import size_of, tensor_type
 from tiledialect.dialects.tile.element_types import element_bytes
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.traffic import Gain, Machine, Traffic

@@ -10,7 +10,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.tile.base import name_of
-from tiledialect.dialects.tile.elementwise import CastOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.small_stencils import is_covered
 from tiledialect.dialects.tile.yielding import YieldOp

@@ -16,7 +16,7 @@ from tiledialect.dialects.tile.attributes import DomainAttr
 from tiledialect.dialects.tile.base import Shape, TileOp, shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import concrete
-from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.schedule_text import name_kernels

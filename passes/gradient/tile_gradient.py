@@ -30,7 +30,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp, ElementwiseOp
 from tiledialect.dialects.tile.meetings import element_type, leave_open
 from tiledialect.errors import TileError
 from tiledialect.ir.names import give_name, given_name, place_of

@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import broadcast_shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import AddOp, ElementwiseOp, IndexOp, MulOp
+from tiledialect.dialects.tile.elementwise.ops import AddOp, ElementwiseOp, IndexOp, MulOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.index.expr import IndexExpr

@@ -25,7 +25,7 @@ from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.canonicalization import drop
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, IndexOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp, ConstantOp, IndexOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr

@@ -14,7 +14,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import CastOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.ir.ops_in import ops_of

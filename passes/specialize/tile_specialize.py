@@ -42,8 +42,14 @@ from tiledialect.dialects.tile.canonicalization import substituted
 from tiledialect.dialects.tile.constants import constant_of, misfit
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp, DivOp, ElementwiseOp, SizeOp
-from tiledialect.dialects.tile.folding import fold_elementwise
+from tiledialect.dialects.tile.elementwise.folding import fold_elementwise
+from tiledialect.dialects.tile.elementwise.ops import (
+    CastOp,
+    ConstantOp,
+    DivOp,
+    ElementwiseOp,
+    SizeOp,
+)
 from tiledialect.dialects.tile.meetings import element_type
 from tiledialect.dialects.tile.special import GatherOp, ScatterOp, SizedOp
 from tiledialect.errors import TileError, count

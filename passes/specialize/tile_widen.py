@@ -17,7 +17,7 @@ from tiledialect.dialects.tile.base import make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.combinations import COMPARED
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import (
+from tiledialect.dialects.tile.elementwise.ops import (
     CastOp,
     ConstantOp,
     ElementwiseOp,

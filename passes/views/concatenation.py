@@ -13,7 +13,7 @@ from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.tile.attributes import Aggregation, AggregationAttr
 from tiledialect.dialects.tile.base import TileOp, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import AddOp, ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import AddOp, ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.parts import Axis, miss, places

@@ -9,7 +9,7 @@ from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import BitAndOp, CmpEqOp, IndexOp, SelectOp
+from tiledialect.dialects.tile.elementwise.ops import BitAndOp, CmpEqOp, IndexOp, SelectOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain

@@ -12,7 +12,7 @@ from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp, ConstantOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import give_name, given_name, keep_place
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain

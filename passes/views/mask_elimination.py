@@ -16,7 +16,7 @@ from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import CmpEqOp, ConstantOp, SelectOp
+from tiledialect.dialects.tile.elementwise.ops import CmpEqOp, ConstantOp, SelectOp
 from tiledialect.dialects.tile.structure.parts import miss, places
 from tiledialect.index.expr import IndexExpr
 

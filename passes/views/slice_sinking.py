@@ -18,7 +18,7 @@ from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import make_type, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp, IndexOp
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
 from tiledialect.dialects.tile.structure.parts import are_inside
 from tiledialect.dialects.tile.structure.row_axes import shape

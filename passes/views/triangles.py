@@ -8,7 +8,7 @@ from xdsl.rewriter import Rewriter
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.dialects.tile.elementwise import (
+from tiledialect.dialects.tile.elementwise.ops import (
     AddOp,
     CmpGeOp,
     CmpLtOp,

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 
 from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.api.loading import load
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.lowering.compilation import compile_module

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.tile.elementwise import AddOp, ElementwiseOp, MulOp, ReluOp
+from tiledialect.dialects.tile.elementwise.ops import AddOp, ElementwiseOp, MulOp, ReluOp
 from tiledialect.dialects.tile.special import GatherOp, SumToOp
 
 

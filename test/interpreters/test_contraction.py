@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.combinations import COMPARED, compared_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, kind_of
 from tiledialect.index import sets
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.interpreters import contraction, matrix_product

@@ -17,7 +17,7 @@ from xdsl.parser import Parser
 
 from tiledialect.api.reference import run_function
 from tiledialect.dialects.tile import Tile
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
 from tiledialect.interpreters import contraction, points
 

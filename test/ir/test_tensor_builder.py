@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import func, tensor
 from xdsl.ir import SSAValue
 
-from tiledialect.dialects.tile.elementwise import ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp
 from tiledialect.dialects.tile.special import SumToOp
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of

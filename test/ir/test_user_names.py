@@ -4,7 +4,7 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.printer import Printer
 
-from tiledialect.dialects.tile.elementwise import ExpOp
+from tiledialect.dialects.tile.elementwise.ops import ExpOp
 from tiledialect.ir.common_subexpressions import NamingCsePass
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.names import give_name, given_name, keep_name, place_of, take_name

@@ -9,7 +9,7 @@ import pytest
 from test_roundtrip import reads_back
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS
+from tiledialect.dialects.tile.elementwise.ops import ELEMENTWISE_OPS
 from tiledialect.errors import TileError
 from tiledialect.language.functions import FUNCTIONS
 from tiledialect.language.to_ir import load

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from programs import Program, programs
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
 from tiledialect.ir.signature import argument_names, find_function, result_names
 from tiledialect.language.printer import print_tile

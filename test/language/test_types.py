@@ -7,7 +7,7 @@ import pytest
 from running import reference
 
 from tiledialect.dialects.tile.element_types import promote
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 
 NAMES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split()
 ALL = (*NAMES, "bfloat16")

@@ -15,7 +15,7 @@ from lift_programs import EXAMPLES, SIZES, Make
 import tiledialect as td
 from tiledialect import TileError, lift
 from tiledialect.dialects.lift.types import sizes_of
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.signature import find_function
 from tiledialect.lift.program import Program

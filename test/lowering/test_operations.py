@@ -9,7 +9,7 @@ from covering import half
 from operations import convolutions, elementwise, moves, pools, products, reductions, special
 from running import Case, reference, run_together
 
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 
 MODULES = {
     module.__name__.rpartition(".")[2]: module

@@ -21,7 +21,7 @@ from random_programs import Program, programs
 from running import reference, run
 
 import tiledialect as td
-from tiledialect.dialects.tile.numeric import kind_of
+from tiledialect.dialects.tile.elementwise.numeric import kind_of
 
 BATCH = 20
 """Number of contractions that are built as one program."""

@@ -31,8 +31,8 @@ from xdsl.ir import Operation
 from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.tile import Tile
+from tiledialect.dialects.tile.elementwise.numeric import kind_of
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.numeric import kind_of
 from tiledialect.errors import TileError
 from tiledialect.interpreters.host import run_host
 from tiledialect.lowering.pipeline import TileToGpuPass, nest_passes, pipeline

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from tiledialect.dialects.tile.numeric import kind_of
+from tiledialect.dialects.tile.elementwise.numeric import kind_of
 
 Array = npt.NDArray[Any]
 

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.combinations import ARITY
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import Access, Constraint, IndexExpr

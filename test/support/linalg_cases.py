@@ -12,7 +12,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 
 Array = npt.NDArray[Any]
 

@@ -21,12 +21,12 @@ from hypothesis.vendor.pretty import RepresentationPrinter
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, SSAValue
 
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import Shape, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import CONCRETE, is_weak
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise import ops as ew
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, SumToOp
 from tiledialect.index.expr import Constraint, IndexExpr
 

@@ -18,7 +18,7 @@ from xdsl.ir import Block, SSAValue
 
 import tiledialect as td
 from tiledialect.api.reference import run_function
-from tiledialect.dialects.tile.numeric import kind_of
+from tiledialect.dialects.tile.elementwise.numeric import kind_of
 from tiledialect.ir.signature import find_function
 from tiledialect.language.to_ir import load
 from tiledialect.passes.specialize.tile_specialize import specialize

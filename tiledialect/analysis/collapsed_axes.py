@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.attributes import AccessAttr
 from tiledialect.dialects.tile.base import Shape
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp, IndexOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import GatherOp
 from tiledialect.dialects.tile.structure.row_axes import Map, Rows, shape

@@ -15,7 +15,7 @@ from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.combinations import OPERATORS
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import element_bytes
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ScatterOp, ShapeOp
 from tiledialect.dialects.tile.structure.operand_loads import broadcast_access, sources

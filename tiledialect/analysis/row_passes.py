@@ -19,7 +19,7 @@ from tiledialect.analysis.welford_sums import (
     welford_sums,
 )
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import IndexOp
+from tiledialect.dialects.tile.elementwise.ops import IndexOp
 from tiledialect.dialects.tile.structure.row_axes import Axes, reduced_by
 
 

@@ -19,7 +19,7 @@ from tiledialect.analysis.reachability import Reachability
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, DivOp, MulOp, NegOp, SubOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, DivOp, MulOp, NegOp, SubOp
 from tiledialect.dialects.tile.structure.row_axes import Axes
 
 

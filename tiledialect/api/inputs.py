@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.elementwise import IdentOp
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise.ops import IdentOp
 from tiledialect.dialects.tile.special import (
     GatherOp,
     PrngStateOp,

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
 from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import all_dialects, parse_mlir
 from tiledialect.ir.names import give_name, set_place

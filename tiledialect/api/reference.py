@@ -12,7 +12,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.api.inputs import Types, types_of
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.interpreters.tile import array_type, interpret
 from tiledialect.ir.host_functions import declaration, is_lowered

@@ -22,7 +22,7 @@ from tiledialect.api.front_door import compile
 from tiledialect.api.function import Function, restored
 from tiledialect.api.inputs import MISSING
 from tiledialect.api.pickling import Saved
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.records import WRONG, from_json, to_json
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tiledialect.dialects.tile.numeric import kind_of
+from tiledialect.dialects.tile.elementwise.numeric import kind_of
 from tiledialect.errors import TileError
 from tiledialect.exploration.subject import Case
 from tiledialect.interpreters.agreement import counted_terms, wrong

@@ -17,7 +17,7 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of, tensor_type
 from tiledialect.dialects.tile.combinations import COMPARED, PRODUCTS, compared_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, convert
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.discardable import ELEMENT_TYPE
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.interpreters.lanes import compute, dtype_of
 from tiledialect.interpreters.nest import Buffer, Launch, run_kernel

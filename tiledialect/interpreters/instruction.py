@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, kind_of
 from tiledialect.schedule.instructions import Fragment, Instruction, RowLoad
 
 Array = npt.NDArray[Any]

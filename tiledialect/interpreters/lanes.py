@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from tiledialect.dialects.nest.lanes import LanesOp
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert, number
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, convert, number
 from tiledialect.errors import TileError
 from tiledialect.interpreters import scalars
 

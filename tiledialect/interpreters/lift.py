@@ -34,7 +34,7 @@ from tiledialect.dialects.lift import layout, maps, memory, reductions, values
 from tiledialect.dialects.lift.attributes import Boundary, Order, SizeAttr
 from tiledialect.dialects.lift.base import FunctionOp, YieldOp
 from tiledialect.dialects.lift.binding import bind
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.interpreters.agreement import note_terms
 from tiledialect.interpreters.batches import (

@@ -24,8 +24,8 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
-from tiledialect.dialects.tile.numeric import FUNCTIONS as TILE
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert, number
+from tiledialect.dialects.tile.elementwise.numeric import FUNCTIONS as TILE
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, convert, number
 from tiledialect.interpreters.batches import aligned
 
 Array = npt.NDArray[Any]

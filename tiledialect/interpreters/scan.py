@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES, convert
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, convert
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.interpreters.agreement import note_terms
 

@@ -28,12 +28,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.attributes import symbol
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import (
+from tiledialect.dialects.tile.elementwise import numeric
+from tiledialect.dialects.tile.elementwise.ops import (
     ELEMENTWISE_OPS,
     CastOp,
     ConstantOp,

@@ -21,12 +21,12 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tiledialect.dialects.discardable import DIMS
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbol
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import SizedOp, SumToOp
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.names import give_name, set_place

@@ -11,7 +11,12 @@ from xdsl.dialects.builtin import FileLineColLoc, IndexType, IntAttr, IntegerAtt
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, ElementwiseOp, SizeOp
+from tiledialect.dialects.tile.elementwise.ops import (
+    ELEMENTWISE_OPS,
+    ConstantOp,
+    ElementwiseOp,
+    SizeOp,
+)
 from tiledialect.dialects.tile.meetings import leave_open
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.ir.names import set_place

@@ -17,7 +17,8 @@ from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.element_types import is_weak
-from tiledialect.dialects.tile.elementwise import (
+from tiledialect.dialects.tile.elementwise.base import CompareOp
+from tiledialect.dialects.tile.elementwise.ops import (
     CastOp,
     ConstantOp,
     ElementwiseOp,
@@ -26,7 +27,6 @@ from tiledialect.dialects.tile.elementwise import (
     SelectOp,
     SizeOp,
 )
-from tiledialect.dialects.tile.elementwise_base import CompareOp
 from tiledialect.errors import TileError
 
 from .append import SIZE_OPS

@@ -18,8 +18,8 @@ from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.element_types import index
-from tiledialect.dialects.tile.elementwise import ConstantOp, IdentOp, SizeOp
-from tiledialect.dialects.tile.elementwise_base import CompareOp
+from tiledialect.dialects.tile.elementwise.base import CompareOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, IdentOp, SizeOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr

@@ -14,7 +14,7 @@ from tiledialect.dialects.tile import special as ops
 from tiledialect.dialects.tile.base import TileOp, name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.dialects.tile.elementwise import CastOp, IndexOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp, IndexOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError, count
 

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiledialect.dialects.discardable import CONSTANTS, DIMS, HINTS, NAME
 from tiledialect.dialects.tile.base import DYNAMIC_INDEX, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.element_types import any_type
-from tiledialect.dialects.tile.elementwise import ConstantOp, IdentOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, IdentOp
 from tiledialect.errors import SourceSpan, TileError, count
 from tiledialect.ir.names import give_name, given_name
 

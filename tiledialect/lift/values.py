@@ -15,7 +15,7 @@ from tiledialect.dialects.lift.attributes import OrdinalAttr, SizeAttr, size_of
 from tiledialect.dialects.lift.layout import SliceOp
 from tiledialect.dialects.lift.types import array, describe, is_number, is_real, leading, sizes_of
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as tile
+from tiledialect.dialects.tile.elementwise import ops as tile
 from tiledialect.errors import SourceSpan, TileError, count
 from tiledialect.index.size import Size
 from tiledialect.ir.names import give_name

@@ -7,7 +7,7 @@ from math import inf, nan
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, f64
 from xdsl.ir import Attribute, SSAValue
 
-from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.elementwise import is_less, is_negative, like
 from tiledialect.operators.layout import cast, constant, element_type

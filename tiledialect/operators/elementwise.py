@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness, f64, i32
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.layout import cast, constant, element_type
 

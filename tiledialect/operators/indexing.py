@@ -9,8 +9,8 @@ from math import prod
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import SSAValue
 
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import GatherOp, ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder

@@ -7,12 +7,12 @@ from math import copysign
 
 from xdsl.ir import Attribute, SSAValue
 
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import Shape, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.constants import ConstantOp, constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.tensor_builder import Access, TensorBuilder

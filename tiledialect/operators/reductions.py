@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import Shape
 from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.tensor_builder import Access, TensorBuilder
 from tiledialect.operators.layout import (

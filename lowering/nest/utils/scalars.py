@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import IndexType, IntegerType, f32, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.constants import Number, constant_integer
+from tiledialect.dialects.tile.elementwise import numeric
 from tiledialect.lowering.nest.utils.constants import constant
 
 

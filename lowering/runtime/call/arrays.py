@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.dlpack import from_dlpack
 

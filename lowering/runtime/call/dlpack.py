@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import bf16
 
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 
 Array = npt.NDArray[Any]
 

@@ -23,9 +23,10 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect import caches
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.sub_group import ShuffleOp
-from tiledialect.dialects.tile import elementwise, numeric
 from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned, type_name
-from tiledialect.dialects.tile.elementwise_base import ElementwiseOp, UnaryOp
+from tiledialect.dialects.tile.elementwise import numeric
+from tiledialect.dialects.tile.elementwise import ops as elementwise
+from tiledialect.dialects.tile.elementwise.base import ElementwiseOp, UnaryOp
 from tiledialect.index.integer import Expr, equal, less
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL, PRIVATE, NestBuilder, memory_type

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyopencl as cl
 
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.quirks.prelude import prelude
 from tiledialect.lowering.runtime.device import battery

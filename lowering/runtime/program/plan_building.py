@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.ir.host_functions import (
     Kernels,

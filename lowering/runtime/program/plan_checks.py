@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, kind_of
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
 
 DTYPES = frozenset(NUMPY_TYPES[t].name for t in CONCRETE.values())

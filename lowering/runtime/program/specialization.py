@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules, schedule_text
 from tiledialect.errors import TileError
 from tiledialect.ir.signature import type_text

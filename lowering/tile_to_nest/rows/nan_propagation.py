@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import (
+from tiledialect.dialects.tile.elementwise.ops import (
     AddOp,
     DivOp,
     ExpOp,

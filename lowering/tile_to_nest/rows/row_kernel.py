@@ -27,7 +27,7 @@ from tiledialect.analysis.welford_sums import Deviation, WelfordSum
 from tiledialect.dialects.discardable import NOT_POSITIVE
 from tiledialect.dialects.tile.aggregation import accumulator_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.structure.row_axes import Map, Rows, reduced_by
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index import sets

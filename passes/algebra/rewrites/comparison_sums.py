@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import SSAValue
 
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, ConstraintAttr
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.operand_loads import broadcast_access
 from tiledialect.dialects.tile.structure.row_axes import shape

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.tile.attributes import EXTREMES, Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import CmpEqOp, ConstantOp, SelectOp
+from tiledialect.dialects.tile.elementwise.ops import CmpEqOp, ConstantOp, SelectOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.prefix import Prefix

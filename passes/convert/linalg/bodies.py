@@ -19,8 +19,8 @@ from xdsl.ir.affine import (
 )
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.constants import constant_integer
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr

@@ -16,7 +16,7 @@ from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbo
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.constants import ConstantOp, constant_integer
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp, ElementwiseOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import Access, Constraint, IndexExpr
 from tiledialect.ir.tensor_builder import TensorBuilder, same_shape

@@ -10,10 +10,10 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.constants import constant_of
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.index.expr import IndexExpr
 from tiledialect.passes.convert.linalg.bodies import Body
 from tiledialect.passes.convert.linalg.elements import Element, Space, filled

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as functions

@@ -15,7 +15,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from tiledialect.dialects.linalg.dialect import SoftmaxOp
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
-from tiledialect.dialects.tile.elementwise import ExpOp
+from tiledialect.dialects.tile.elementwise.ops import ExpOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Access, IndexExpr
 from tiledialect.ir.names import place_of

@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.constants import constant_of
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Access, IndexExpr

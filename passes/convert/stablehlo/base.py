@@ -12,9 +12,9 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.base import tensor_type
-from tiledialect.dialects.tile.folding import fold_elementwise
+from tiledialect.dialects.tile.elementwise import ops as ew
+from tiledialect.dialects.tile.elementwise.folding import fold_elementwise
 from tiledialect.errors import TileError
 from tiledialect.ir.names import place_of, take_name
 from tiledialect.ir.tensor_builder import TensorBuilder

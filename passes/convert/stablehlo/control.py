@@ -13,8 +13,8 @@ from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects import stablehlo as added
 from tiledialect.dialects.stablehlo import upstream as hlo
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.constants import constant_of
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.errors import TileError
 from tiledialect.ir.inlining import MOST_UNROLLED
 from tiledialect.ir.tensor_builder import TensorBuilder

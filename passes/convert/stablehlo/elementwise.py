@@ -12,7 +12,7 @@ from xdsl_jax.dialects.stablehlo.attributes import ComparisonDirection, Comparis
 from tiledialect.dialects.stablehlo import chlo
 from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout

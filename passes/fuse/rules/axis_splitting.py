@@ -19,7 +19,7 @@ from tiledialect.analysis.collapsed_axes import accesses_of
 from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr, DomainAttr
 from tiledialect.dialects.tile.base import Shape, make_type, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.yielding import YieldOp

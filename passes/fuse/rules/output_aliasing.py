@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.discardable import NAME
-from tiledialect.dialects.tile.elementwise import IdentOp
+from tiledialect.dialects.tile.elementwise.ops import IdentOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp

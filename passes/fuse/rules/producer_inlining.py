@@ -8,7 +8,7 @@ from xdsl.ir import BlockArgument
 
 from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.tile.base import size_of
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import GatherOp
 from tiledialect.dialects.tile.structure.row_axes import shape

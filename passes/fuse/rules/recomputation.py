@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.analysis.reachability import Reachability
 from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.small_stencils import stencil_points
 from tiledialect.dialects.tile.yielding import YieldOp

@@ -17,11 +17,11 @@ from xdsl.ir import Operation, SSAValue
 
 from tiledialect.analysis.value_bounds import magnitude
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile import special
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr

@@ -10,10 +10,10 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
-from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
+from tiledialect.dialects.tile.elementwise import ops as ew
+from tiledialect.dialects.tile.elementwise.base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import take_name

@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.index.expr import Access, IndexExpr
 
 ZERO = IndexExpr.of(0)

@@ -19,10 +19,10 @@ from tiledialect.dialects.lift.attributes import SizeAttr
 from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp, label
 from tiledialect.dialects.lift.binding import bind, local_names, names_of
 from tiledialect.dialects.lift.types import as_array, sizes_of
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
-from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
+from tiledialect.dialects.tile.elementwise import ops as ew
+from tiledialect.dialects.tile.elementwise.base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import keep_name, place_of, take_name

@@ -11,9 +11,9 @@ from xdsl.ir import Operation
 
 from tiledialect.dialects.lift import layout
 from tiledialect.dialects.lift.attributes import Boundary, IndexMap, SizeAttr
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.base import tensor_type
-from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
+from tiledialect.dialects.tile.elementwise import ops as ew
+from tiledialect.dialects.tile.elementwise.base import ElementwiseOp
 from tiledialect.interpreters.scalars import INTEGER_PREDICATES
 from tiledialect.ir.tensor_builder import TensorBuilder
 

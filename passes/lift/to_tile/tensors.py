@@ -11,10 +11,10 @@ from math import prod
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import elementwise as ew
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.tensor_builder import TensorBuilder

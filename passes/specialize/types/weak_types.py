@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import name_of
-from tiledialect.dialects.tile.elementwise import IdentOp
+from tiledialect.dialects.tile.elementwise.ops import IdentOp
 from tiledialect.dialects.tile.meetings import element_type, meetings
 from tiledialect.dialects.tile.special import PrngStateOp, PrngValueOp
 from tiledialect.passes.diagnostics.reporting import warn

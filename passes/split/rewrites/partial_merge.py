@@ -19,14 +19,14 @@ from tiledialect.analysis.welford_sums import WelfordSum, welford_sum_of
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import (
+from tiledialect.dialects.tile.elementwise.ops import (
     CmpEqOp,
     ConstantOp,
     DivOp,
     ExpOp,
     MulOp,
 )
-from tiledialect.dialects.tile.elementwise_special import SelectOp
+from tiledialect.dialects.tile.elementwise.special import SelectOp
 from tiledialect.ir.tensor_builder import TensorBuilder
 
 

@@ -12,7 +12,7 @@ from tiledialect.analysis.kernel_facts import contraction_facts
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
+from tiledialect.dialects.tile.elementwise.base import ElementwiseOp
 from tiledialect.errors import TileError
 from tiledialect.ir.names import given_name
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle

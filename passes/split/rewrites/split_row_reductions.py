@@ -19,8 +19,8 @@ from tiledialect.analysis.reachability import Reachability
 from tiledialect.dialects.tile.attributes import Aggregation, Combination, DomainAttr
 from tiledialect.dialects.tile.base import Shape, broadcast_shape, make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
-from tiledialect.dialects.tile.elementwise_special import IndexOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.special import IndexOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.yielding import YieldOp

@@ -8,7 +8,7 @@ import pytest
 from op_cases import CASES, Case
 from printing import NUMPY, build, gpu_module, launch, own_cases
 
-from tiledialect.dialects.tile.numeric import kind_of
+from tiledialect.dialects.tile.elementwise.numeric import kind_of
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.arith import MulUIExtendedOp
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
-from tiledialect.dialects.tile.numeric import NUMPY_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.interpreters.tile import interpret
 from tiledialect.ir.mlir_text import all_dialects, parse_mlir, print_module

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import TensorType
 
 import tiledialect as td
 from tiledialect.api.inputs import types_of
-from tiledialect.dialects.tile.elementwise import SelectOp
+from tiledialect.dialects.tile.elementwise.ops import SelectOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.lowering.compilation import compile_module
 

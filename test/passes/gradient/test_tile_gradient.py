@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect as td
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ConstantOp, SizeOp
+from tiledialect.dialects.tile.elementwise.ops import ELEMENTWISE_OPS, ConstantOp, SizeOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import SPECIAL_OPS
 from tiledialect.errors import TileError

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tiledialect as td
-from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.elementwise import numeric
 from tiledialect.ir.signature import find_function, parse_type
 from tiledialect.language.to_ir import load
 from tiledialect.passes.specialize.tile_specialize import specialize

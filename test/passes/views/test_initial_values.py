@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import CastOp, ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp, ConstantOp
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.views.initial_values import initialize_unwritten

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 
 from tiledialect.api.reference import run_function
-from tiledialect.dialects.tile.numeric import ELEMENT_TYPES, kind_of
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, kind_of
 from tiledialect.ir.signature import argument_names, find_function
 from tiledialect.language.to_ir import load
 from tiledialect.passes.gradient.tile_gradient import gradient

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from running import Case, case
 
 from operations.data import integers, positive, reals, values
-from tiledialect.dialects.tile.numeric import kind_of
+from tiledialect.dialects.tile.elementwise.numeric import kind_of
 
 Array = npt.NDArray[Any]
 

@@ -22,8 +22,8 @@ from tiledialect.dialects.tile.canonicalization import (
 from tiledialect.dialects.tile.constants import ConstantOp
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import ELEMENTWISE_OPS, ElementwiseOp
-from tiledialect.dialects.tile.folding import FoldElementwise
+from tiledialect.dialects.tile.elementwise.folding import FoldElementwise
+from tiledialect.dialects.tile.elementwise.ops import ELEMENTWISE_OPS, ElementwiseOp
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import SPECIAL_OPS, ReshapeOp

@@ -64,7 +64,7 @@ from tiledialect.dialects.tile.combinations import (
 )
 from tiledialect.dialects.tile.constants import check_numbers
 from tiledialect.dialects.tile.contraction_syntax import ContractionSyntax
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.errors import count
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError

@@ -35,7 +35,7 @@ from tiledialect.dialects.tile.attributes import (
 )
 from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.dialects.tile.structure.extremum_counts import extreme_counted

@@ -19,8 +19,8 @@ from tiledialect.dialects.tile.base import make_type, shape_of, tensor_type
 from tiledialect.dialects.tile.combinations import COMPARED
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
-from tiledialect.dialects.tile.elementwise import CastOp, ElementwiseOp, IdentOp, IndexOp
-from tiledialect.dialects.tile.elementwise_base import CompareOp
+from tiledialect.dialects.tile.elementwise.base import CompareOp
+from tiledialect.dialects.tile.elementwise.ops import CastOp, ElementwiseOp, IdentOp, IndexOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import (
     GatherOp,

@@ -16,7 +16,7 @@ from xdsl.ir import BlockArgument
 import tiledialect as td
 from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.row_axes import reduced_by, shape
 from tiledialect.language.to_ir import load

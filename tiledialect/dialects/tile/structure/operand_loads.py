@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import BlockArgument, SSAValue
 
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp, IndexOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index.expr import Access, IndexExpr
 

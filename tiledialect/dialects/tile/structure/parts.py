@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import Shape, name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.structure.small_stencils import (
     MOST_STENCIL_POINTS,
     inner_copies,

@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.base import Shape, name_of, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
 

@@ -7,7 +7,7 @@ from xdsl.irdl import irdl_op_definition
 
 from tiledialect.dialects.tile.constants import ConstantOp, SizeOp
 from tiledialect.dialects.tile.constants import Number as Number
-from tiledialect.dialects.tile.elementwise_base import (
+from tiledialect.dialects.tile.elementwise.base import (
     BinaryOp,
     IntegerBinaryOp,
     NumberBinaryOp,
@@ -15,8 +15,8 @@ from tiledialect.dialects.tile.elementwise_base import (
     RealUnaryOp,
     UnaryOp,
 )
-from tiledialect.dialects.tile.elementwise_base import ElementwiseOp as ElementwiseOp
-from tiledialect.dialects.tile.elementwise_logic import (
+from tiledialect.dialects.tile.elementwise.base import ElementwiseOp as ElementwiseOp
+from tiledialect.dialects.tile.elementwise.logic import (
     BitAndOp,
     BitLeftOp,
     BitNotOp,
@@ -30,7 +30,7 @@ from tiledialect.dialects.tile.elementwise_logic import (
     CmpLtOp,
     CmpNeOp,
 )
-from tiledialect.dialects.tile.elementwise_special import CastOp, IndexOp, SelectOp
+from tiledialect.dialects.tile.elementwise.special import CastOp, IndexOp, SelectOp
 
 
 @irdl_op_definition

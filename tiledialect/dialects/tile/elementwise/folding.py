@@ -9,10 +9,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import HasFolder
 
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile import numeric
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.constants import ConstantOp, constant_of
-from tiledialect.dialects.tile.elementwise import (
+from tiledialect.dialects.tile.elementwise import numeric
+from tiledialect.dialects.tile.elementwise.ops import (
     CastOp,
     ElementwiseOp,
     IdentOp,

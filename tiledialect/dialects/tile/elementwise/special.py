@@ -26,7 +26,7 @@ from tiledialect.dialects.tile.base import (
     name_of,
     tensor_type,
 )
-from tiledialect.dialects.tile.elementwise_base import ElementwiseOp
+from tiledialect.dialects.tile.elementwise.base import ElementwiseOp
 
 
 @irdl_op_definition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import irdl_op_definition
 
 from tiledialect.dialects.tile.base import AnyTensor
-from tiledialect.dialects.tile.elementwise_base import (
+from tiledialect.dialects.tile.elementwise.base import (
     BitwiseOp,
     CompareOp,
     IntegerBinaryOp,
