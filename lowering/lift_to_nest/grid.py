@@ -13,7 +13,7 @@ from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.sharing import BY_GROUPS, PARALLEL, SHARED, most_groups
 from tiledialect.dialects.lift.types import as_array, leading, names_in
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Expr, floordiv, maximum, minimum
+from tiledialect.index.integer.expressions import Expr, floordiv, maximum, minimum
 from tiledialect.ir.ops_in import ops_of
 
 AXES = "xyz"

@@ -27,9 +27,9 @@ from tiledialect.dialects.lift.types import sizes_of
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Expr
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import simplify
+from tiledialect.index.integer.expressions import Expr
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import simplify
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid, grid_of, spread
 from tiledialect.lowering.lift_to_nest.kernel import KernelBuilder, LiftKernel, flat
 from tiledialect.lowering.lift_to_nest.layout import Scope, scattered

@@ -7,9 +7,10 @@ from itertools import pairwise
 from math import gcd
 
 from tiledialect.dialects.lift.attributes import IndexMap
-from tiledialect.index.integer import (
+from tiledialect.index.integer.division import exact_quotient, linear_in
+from tiledialect.index.integer.expressions import (
+    Atom,
     Expr,
-    Product,
     Quotient,
     Remainder,
     floordiv,
@@ -17,9 +18,9 @@ from tiledialect.index.integer import (
     parts_of,
     rebuilt,
 )
-from tiledialect.index.polynomial import exact_quotient, linear_in
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import simplify
+from tiledialect.index.integer.polynomial import Product
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import simplify
 
 MAX_TRIED = 4096
 """Maximum number of indices that are all tried; for more the inverse is proved."""
@@ -134,6 +135,6 @@ def _factor_of(expr: Expr, divisor: Expr) -> Expr | None:
     for product, coefficient in expr:
         rests = [a for a in product if isinstance(a, Remainder) and a.divisor == divisor]
         if len(rests) == 1:
-            others: Product = tuple(a for a in product if a is not rests[0])
+            others: Product[Atom] = tuple(a for a in product if a is not rests[0])
             return Expr(((others, coefficient),))
     return None

@@ -35,7 +35,7 @@ from tiledialect.dialects.nest.attributes import ConditionAttr, LoopRole
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.memory import LoadOp
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Condition,
     Expr,
     Junction,
@@ -44,8 +44,8 @@ from tiledialect.index.integer import (
     expressions_of,
     map_expressions,
 )
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import simplify
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import simplify
 from tiledialect.lowering.lift_to_nest.grid import AXES, WARP_SIZE, Grid
 from tiledialect.lowering.lift_to_nest.pattern_code import LiftCode
 from tiledialect.lowering.lift_to_nest.view_traces import Trace

@@ -12,7 +12,7 @@ from tiledialect.dialects.lift import layout, maps, memory, values
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import FunctionOp
 from tiledialect.dialects.lift.types import as_array, element_of, leading
-from tiledialect.index.integer import Expr, maximum, minimum
+from tiledialect.index.integer.expressions import Expr, maximum, minimum
 from tiledialect.lowering.lift_to_nest import views
 from tiledialect.lowering.lift_to_nest.index_maps import inverse
 from tiledialect.lowering.lift_to_nest.output_views import PlaceResolver, inner_size

@@ -24,7 +24,7 @@ from tiledialect.dialects.lift.types import element_of, leading, sizes_of
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import ALWAYS
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Comparison,
     Condition,
     Expr,
@@ -35,8 +35,14 @@ from tiledialect.index.integer import (
     less,
     negate,
 )
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import is_multiple, operations, prove, simplify, simplify_condition
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import (
+    is_multiple,
+    operations,
+    prove,
+    simplify,
+    simplify_condition,
+)
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
 from tiledialect.lowering.lift_to_nest.view_traces import Trace, ViewStep

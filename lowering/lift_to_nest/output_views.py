@@ -18,8 +18,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from tiledialect.dialects.lift import layout, maps, memory, values
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.types import as_array, leading, sizes_of
-from tiledialect.index.integer import Expr
-from tiledialect.index.ranges import Env
+from tiledialect.index.integer.expressions import Expr
+from tiledialect.index.integer.ranges import Env
 from tiledialect.lowering.lift_to_nest.index_maps import inverse
 from tiledialect.lowering.lift_to_nest.views import (
     Get,

@@ -28,8 +28,8 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise.ops import CastOp, ConstantOp, ElementwiseOp, SelectOp
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Expr, floordiv, maximum, minimum
-from tiledialect.index.ranges import Env
+from tiledialect.index.integer.expressions import Expr, floordiv, maximum, minimum
+from tiledialect.index.integer.ranges import Env
 from tiledialect.index.size import Size
 from tiledialect.lowering.lift_to_nest import views
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid

@@ -16,7 +16,7 @@ from tiledialect.dialects.nest.attributes import ExprsAttr, LoopRole, RoleAttr
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
-from tiledialect.index.integer import Expr, map_expressions
+from tiledialect.index.integer.expressions import Expr, map_expressions
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.access_strides import stride_over

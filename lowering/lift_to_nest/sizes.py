@@ -27,9 +27,16 @@ from tiledialect.dialects.lift.types import (
 from tiledialect.dialects.lift.values import AtOp, GenerateOp, SizeOp
 from tiledialect.dialects.tile.base import TileOp
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Condition, Expr, at_least_zero, both, divides, floordiv
-from tiledialect.index.magnitude import magnitude
-from tiledialect.index.simplify import simplify_condition
+from tiledialect.index.integer.expressions import (
+    Condition,
+    Expr,
+    at_least_zero,
+    both,
+    divides,
+    floordiv,
+)
+from tiledialect.index.integer.magnitude import magnitude
+from tiledialect.index.integer.simplify import simplify_condition
 from tiledialect.index.size import Size
 from tiledialect.ir.ops_in import ops_of
 

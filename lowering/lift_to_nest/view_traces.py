@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tiledialect.index.integer import Condition, Expr
+from tiledialect.index.integer.expressions import Condition, Expr
 from tiledialect.lowering.lift_to_nest.views import Component, Path
 
 

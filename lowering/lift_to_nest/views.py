@@ -19,7 +19,7 @@ from typing_extensions import override
 from xdsl.ir import Operation
 
 from tiledialect.dialects.lift.attributes import Boundary, IndexMap
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Condition,
     Expr,
     both,

@@ -19,9 +19,9 @@ from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Expr, Remainder, equal, less
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import constant_difference, prove, simplify
+from tiledialect.index.integer.expressions import Expr, Remainder, equal, less
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import constant_difference, prove, simplify
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.lowering.nest.utils.scope import NestScope, shared_arguments

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.nest.control import ForOp, IfOp
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Comparison,
     Condition,
     Expr,
@@ -19,7 +19,7 @@ from tiledialect.index.integer import (
     floordiv,
     minimum,
 )
-from tiledialect.index.simplify import constant_difference, simplify
+from tiledialect.index.integer.simplify import constant_difference, simplify
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.lowering.nest.utils.conditions import conjuncts, only_op_of, set_condition

@@ -16,7 +16,7 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.memory import BufferOp, StoreOp
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Comparison,
     Condition,
     Expr,
@@ -27,8 +27,8 @@ from tiledialect.index.integer import (
     less,
     map_expressions,
 )
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import constant_difference, simplify_condition
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import constant_difference, simplify_condition
 from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.ir.target_spec import is_gpu
 from tiledialect.lowering.nest.nest_vectorize import VECTOR_SIZES

@@ -11,8 +11,8 @@ from xdsl.rewriter import Rewriter
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.integer import Expr
-from tiledialect.index.ranges import Env
+from tiledialect.index.integer.expressions import Expr
+from tiledialect.index.integer.ranges import Env
 from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.ir.target_spec import is_gpu
 from tiledialect.lowering.nest.utils.access_strides import stride_over

@@ -23,7 +23,7 @@ from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.ir.host_memory import ALIASES, root
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of

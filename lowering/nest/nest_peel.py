@@ -18,7 +18,7 @@ from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Comparison,
     Condition,
     Expr,
@@ -26,8 +26,8 @@ from tiledialect.index.integer import (
     at_least_zero,
     both,
 )
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import simplify_condition
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import simplify_condition
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.ir.pass_flags import PassWithFlags

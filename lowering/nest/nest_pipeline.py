@@ -17,7 +17,7 @@ from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Expr, less, mod
+from tiledialect.index.integer.expressions import Expr, less, mod
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.nest.utils.registers import lanes_of

@@ -19,7 +19,7 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.ir.ancestors import nearest
 from tiledialect.ir.ops_in import ops_in
 from tiledialect.lowering.nest.utils.access_strides import is_vector_access, value_of

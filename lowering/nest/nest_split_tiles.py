@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.control import ForOp, IfOp
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Comparison,
     Condition,
     Expr,
@@ -24,8 +24,8 @@ from tiledialect.index.integer import (
     at_least_zero,
     both,
 )
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import constant_difference, simplify_condition
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import constant_difference, simplify_condition
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.conditions import (

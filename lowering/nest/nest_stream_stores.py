@@ -17,7 +17,7 @@ from xdsl.passes import ModulePass
 
 from tiledialect.dialects.discardable import NONTEMPORAL, UNREAD
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.simplify import is_multiple
+from tiledialect.index.integer.simplify import is_multiple
 from tiledialect.ir.host_memory import ALIASES, root
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of

@@ -31,10 +31,11 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp, vector_of
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.integer import Condition, Expr, Truth, Variable, map_expressions
-from tiledialect.index.polynomial import linear_in
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import constant_difference, simplify, simplify_condition
+from tiledialect.index.integer.division import linear_in
+from tiledialect.index.integer.expressions import Condition, Expr, Truth, map_expressions
+from tiledialect.index.integer.polynomial import Variable
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import constant_difference, simplify, simplify_condition
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL
 from tiledialect.lowering.nest.utils.conditions import hoist_branch, is_uniform

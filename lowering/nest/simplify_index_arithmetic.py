@@ -17,9 +17,9 @@ from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp, IndexOp, bind
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.integer import Condition, Expr, Truth, both, expressions_of
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import operations, simplify, simplify_condition
+from tiledialect.index.integer.expressions import Condition, Expr, Truth, both, expressions_of
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import operations, simplify, simplify_condition
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.lowering.nest.utils.kernel_indices import KernelIndices

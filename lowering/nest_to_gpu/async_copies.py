@@ -10,8 +10,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
-from tiledialect.index.integer import Expr, Truth
-from tiledialect.index.simplify import is_multiple
+from tiledialect.index.integer.expressions import Expr, Truth
+from tiledialect.index.integer.simplify import is_multiple
 from tiledialect.lowering.nest.utils.builder import GLOBAL
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import element_bytes

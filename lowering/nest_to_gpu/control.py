@@ -13,7 +13,7 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.index.expr import Range
-from tiledialect.index.integer import Condition, Expr, Truth, floordiv, mod, negate
+from tiledialect.index.integer.expressions import Condition, Expr, Truth, floordiv, mod, negate
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.access_strides import loops_around
 from tiledialect.lowering.nest.utils.constants import constant

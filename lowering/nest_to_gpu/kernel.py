@@ -14,7 +14,7 @@ from xdsl.traits import Pure
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp
 from tiledialect.dialects.nest.memory import StoreOp
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Condition, Expr, map_expressions
+from tiledialect.index.integer.expressions import Condition, Expr, map_expressions
 from tiledialect.lowering.nest.utils.index_values import IndexValues
 from tiledialect.lowering.nest.utils.registers import Chunk, Registers
 from tiledialect.lowering.nest.utils.scope import facts_of

@@ -14,8 +14,8 @@ from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
-from tiledialect.index.integer import Condition, Expr, Truth
-from tiledialect.index.simplify import is_multiple
+from tiledialect.index.integer.expressions import Condition, Expr, Truth
+from tiledialect.index.integer.simplify import is_multiple
 from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL, PRIVATE
 from tiledialect.lowering.nest.utils.constants import constant
 from tiledialect.lowering.nest.utils.registers import Registers

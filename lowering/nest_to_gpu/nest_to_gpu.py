@@ -16,7 +16,7 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.tile.constants import constant_integer
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import is_gpu, limit
 from tiledialect.lowering.nest_to_gpu import async_copies as copies

@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
-from tiledialect.index.integer import Condition, Expr, negate
+from tiledialect.index.integer.expressions import Condition, Expr, negate
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.nest.utils.registers import lanes_of

@@ -16,7 +16,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.index.integer import Condition, Expr, both, less, less_equal, mod
+from tiledialect.index.integer.expressions import Condition, Expr, both, less, less_equal, mod
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.tile_to_linalg.nests import Access, Loop, Point
 from tiledialect.lowering.tile_to_linalg.values import Values

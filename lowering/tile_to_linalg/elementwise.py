@@ -10,7 +10,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.lowering.tile_to_linalg.nests import (
     Point,
     axes_of,

@@ -32,7 +32,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.constants import Number
 from tiledialect.dialects.tile.elementwise import numeric
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.index.integer import Condition, Expr
+from tiledialect.index.integer.expressions import Condition, Expr
 from tiledialect.lowering.nest.utils.builder import NestBuilder
 from tiledialect.lowering.nest.utils.index_values import IndexValues
 

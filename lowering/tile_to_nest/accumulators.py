@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.combinations import COMPARED, PRODUCTS, compared_
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import numeric
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.nest.utils.scalars import Scalars, kind_of
 from tiledialect.lowering.tile_to_nest.elements import element_type

@@ -33,9 +33,9 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.index.integer import Expr, equal, less, less_equal
+from tiledialect.index.integer.expressions import Expr, equal, less, less_equal
+from tiledialect.index.integer.simplify import simplify_condition
 from tiledialect.index.sets import Guard
-from tiledialect.index.simplify import simplify_condition
 from tiledialect.lowering.tile_to_nest.accumulators import (
     Accumulator,
     AccumulatorLayout,

@@ -23,7 +23,7 @@ from tiledialect.dialects.tile.elementwise.ops import (
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Range
-from tiledialect.index.integer import Condition, Expr, floordiv, mod
+from tiledialect.index.integer.expressions import Condition, Expr, floordiv, mod
 from tiledialect.lowering.nest.utils.builder import NestBuilder
 from tiledialect.lowering.tile_to_nest.philox import philox
 from tiledialect.rounding import ceil_div

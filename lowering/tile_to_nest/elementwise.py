@@ -13,7 +13,7 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.structure.small_stencils import index_at, is_copy
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Condition, Expr, both, less, less_equal
+from tiledialect.index.integer.expressions import Condition, Expr, both, less, less_equal
 from tiledialect.lowering.tile_to_nest.accumulators import AGGREGATE, combined
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, static_shape
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.sub_group import ShuffleOp, can_shuffle
-from tiledialect.index.integer import Condition, Expr, both, equal, floordiv, less, mod
+from tiledialect.index.integer.expressions import Condition, Expr, both, equal, floordiv, less, mod
 from tiledialect.lowering.nest.utils.builder import LOCAL
 from tiledialect.lowering.tile_to_nest.accumulators import Accumulator
 from tiledialect.schedule.loops import Role

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tiledialect.index.expr import Range
-from tiledialect.index.integer import Condition, at_least_zero, both, divides, less
+from tiledialect.index.integer.expressions import Condition, at_least_zero, both, divides, less
 from tiledialect.index.sets import Guard, GuardKind
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.lowering.tile_to_nest.vector_tails import ColumnTail, UnrolledRowTail

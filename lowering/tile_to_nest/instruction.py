@@ -14,8 +14,8 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
-from tiledialect.index.integer import Expr, floordiv, mod
-from tiledialect.index.simplify import (
+from tiledialect.index.integer.expressions import Expr, floordiv, mod
+from tiledialect.index.integer.simplify import (
     constant_difference,
     is_multiple,
     simplify,

@@ -21,7 +21,7 @@ from tiledialect.dialects.tile.structure.small_stencils import inner_copies
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Condition, Expr, both, less, less_equal
+from tiledialect.index.integer.expressions import Condition, Expr, both, less, less_equal
 from tiledialect.ir.kernels import mark_kernel
 from tiledialect.lowering.nest.utils.builder import GLOBAL, NestBuilder, memory_type
 from tiledialect.lowering.tile_to_nest.elements import Elements

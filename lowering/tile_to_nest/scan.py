@@ -29,7 +29,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Condition, Expr, both, less_equal
+from tiledialect.index.integer.expressions import Condition, Expr, both, less_equal
 from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE
 from tiledialect.lowering.tile_to_nest.accumulators import AGGREGATE
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, static_shape

@@ -24,7 +24,15 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.index.integer import Condition, Expr, both, floordiv, less, less_equal, mod
+from tiledialect.index.integer.expressions import (
+    Condition,
+    Expr,
+    both,
+    floordiv,
+    less,
+    less_equal,
+    mod,
+)
 from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE
 from tiledialect.lowering.tile_to_nest.elements import element_type, static_shape
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.index.integer import Expr, both, less_equal
+from tiledialect.index.integer.expressions import Expr, both, less_equal
 from tiledialect.lowering.nest.utils.builder import NestBuilder
 from tiledialect.schedule.loops import Role
 

@@ -25,8 +25,8 @@ from tiledialect.dialects.tile.element_types import SHORT_FLOATS, storage_type
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.structure.operand_loads import sources
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Condition, Expr, floordiv, less, mod
-from tiledialect.index.simplify import simplify, simplify_condition
+from tiledialect.index.integer.expressions import Condition, Expr, floordiv, less, mod
+from tiledialect.index.integer.simplify import simplify, simplify_condition
 from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.lowering.nest.utils.scope import element_bytes
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, static_shape

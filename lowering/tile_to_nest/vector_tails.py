@@ -17,7 +17,7 @@ from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Expr, less, minimum
+from tiledialect.index.integer.expressions import Expr, less, minimum
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.schedule.footprint import step_name
 from tiledialect.schedule.loops import LoopLevel, Role, ends_in_power_of_two, is_last_group_short

@@ -6,9 +6,9 @@ With symbolic sizes, all that remains is what a person would write.
 import pytest
 
 from tiledialect.dialects.index_syntax import condition_of, index_of
-from tiledialect.index.integer import Expr, less, less_equal
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import prove, simplify
+from tiledialect.index.integer.expressions import Expr, less, less_equal
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import prove, simplify
 
 I, J, M, N = map(Expr.var, "i j M N".split())  # noqa: E741
 HALO = "0 <= i < M + 2 and 0 <= j < N + 2"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tiledialect.index.integer import mod
+from tiledialect.index.integer.expressions import mod
 from tiledialect.interpreters.instruction import execute, load_rows, round_tf32
 from tiledialect.schedule.instructions import (
     ELEMENT,

@@ -15,7 +15,7 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.utils.exceptions import ParseError
 
 from tiledialect.errors import TileError
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Condition,
     Expr,
     Truth,

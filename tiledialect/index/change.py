@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from .contraction import IndexSpace
-from .expr import Constraint, IndexExpr
+from tiledialect.index.contraction import IndexSpace
+from tiledialect.index.expr import Constraint, IndexExpr
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from tiledialect.index.expr import Constraint
 from tiledialect.lazy import lazy
-
-from .expr import Constraint
 
 
 @dataclass(frozen=True)

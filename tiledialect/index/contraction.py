@@ -8,10 +8,9 @@ from functools import wraps
 from typing import TypeVar
 
 from tiledialect import caches
+from tiledialect.index.component import PlacedComponent, partition
+from tiledialect.index.expr import Constraint, IndexExpr, Rational
 from tiledialect.lazy import lazy
-
-from .component import PlacedComponent, partition
-from .expr import Constraint, IndexExpr, Rational
 
 
 class UnboundedIndexError(Exception):

@@ -20,12 +20,12 @@ from __future__ import annotations
 from fractions import Fraction
 from math import gcd
 
-from .change import Change, changed, coefficients, nothing
-from .contraction import IndexSpace, remembered
-from .expr import Constraint, IndexExpr
-from .lattice import Matrix, dual, hermite
-from .parallel import without_redundant
-from .sets import is_empty, ranges
+from tiledialect.index.change import Change, changed, coefficients, nothing
+from tiledialect.index.contraction import IndexSpace, remembered
+from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index.lattice import Matrix, dual, hermite
+from tiledialect.index.parallel import without_redundant
+from tiledialect.index.sets import is_empty, ranges
 
 
 @remembered

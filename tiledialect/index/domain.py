@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tiledialect import caches
-
-from . import system
-from .component import Component, ConstraintRow
-from .lattice import first_undetermined, rank
-from .system import System
+from tiledialect.index import system
+from tiledialect.index.component import Component, ConstraintRow
+from tiledialect.index.lattice import first_undetermined, rank
+from tiledialect.index.system import System
 
 Box = tuple[tuple[int, int], ...]
 """Least value of each variable, and one more than its greatest."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
 
-from . import domain
-from .contraction import IndexSpace
-from .expr import Constraint, IndexExpr
+from tiledialect.index import domain
+from tiledialect.index.contraction import IndexSpace
+from tiledialect.index.expr import Constraint, IndexExpr
 
 
 @dataclass(frozen=True)

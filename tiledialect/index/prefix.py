@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import sets
-from .change import changed, coefficients
-from .contraction import IndexSpace, UnboundedIndexError, remembered
-from .expr import Constraint, IndexExpr, Range
-from .lattice import Echelon
-from .reduce import solve
-from .sets import Guard, GuardKind
+from tiledialect.index import sets
+from tiledialect.index.change import changed, coefficients
+from tiledialect.index.contraction import IndexSpace, UnboundedIndexError, remembered
+from tiledialect.index.expr import Constraint, IndexExpr, Range
+from tiledialect.index.lattice import Echelon
+from tiledialect.index.reduce import solve
+from tiledialect.index.sets import Guard, GuardKind
 
 
 @dataclass(frozen=True)

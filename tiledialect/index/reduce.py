@@ -17,12 +17,12 @@ from __future__ import annotations
 from fractions import Fraction
 from math import prod
 
-from .change import Change, changed, coefficients, nothing
-from .contraction import IndexSpace, remembered
-from .expr import Constraint, IndexExpr
-from .lattice import Echelon, Matrix, hermite, inverse, is_member
-from .parallel import merge_parallel, without_redundant
-from .sets import is_empty, ranges
+from tiledialect.index.change import Change, changed, coefficients, nothing
+from tiledialect.index.contraction import IndexSpace, remembered
+from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index.lattice import Echelon, Matrix, hermite, inverse, is_member
+from tiledialect.index.parallel import merge_parallel, without_redundant
+from tiledialect.index.sets import is_empty, ranges
 
 FEWER = 8
 """Ratio of numbers of values from which an expression is preferred to one of a smaller range: it

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tiledialect.index import domain
+from tiledialect.index.component import PlacedComponent
+from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
+from tiledialect.index.domain import Box, RowTest, UnboundedVariableError
+from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.rounding import ceil_div
-
-from . import domain
-from .component import PlacedComponent
-from .contraction import IndexSpace, UnboundedIndexError
-from .domain import Box, RowTest, UnboundedVariableError
-from .expr import IndexExpr, Range
 
 LARGEST_GUARD = 2**31
 """Guards in larger numbers are reduced, so that index arithmetic does not overflow."""

@@ -11,8 +11,8 @@ from math import inf
 
 import islpy as isl
 
-from . import intervals
-from .intervals import EVERYTHING, Inequality, Interval
+from tiledialect.index import intervals
+from tiledialect.index.intervals import EVERYTHING, Inequality, Interval
 
 _local = threading.local()
 

@@ -30,7 +30,7 @@ from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.errors import TileError
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Atom,
     Comparison,
     Condition,
@@ -41,8 +41,8 @@ from tiledialect.index.integer import (
     Remainder,
     Selection,
     Truth,
-    Variable,
 )
+from tiledialect.index.integer.polynomial import Variable
 from tiledialect.interpreters.instruction import execute, load_rows
 from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
 from tiledialect.interpreters.memory import Memory, RunError

@@ -17,7 +17,7 @@ from tiledialect.dialects.lift.attributes import (
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.types import sizes_of
 from tiledialect.errors import TileError
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.lift.emission import checked, plain, simple, size_attributes
 from tiledialect.lift.functions import Function
 from tiledialect.lift.tracing import emit, place

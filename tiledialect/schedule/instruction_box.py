@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Expr, floordiv, mod
+from tiledialect.index.integer.expressions import Expr, floordiv, mod
 from tiledialect.schedule.instructions import Fragment, Instruction, find
 from tiledialect.schedule.loops import (
     PARALLEL,

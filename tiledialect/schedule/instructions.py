@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from tiledialect.index.integer import Expr, floordiv, mod
+from tiledialect.index.integer.expressions import Expr, floordiv, mod
 from tiledialect.platforms import NVIDIA
 from tiledialect.schedule.loops import ScheduleError
 

@@ -19,7 +19,7 @@ from tiledialect.dialects.discardable import OFFSET_PARAMETERS, UNREAD
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.integer import Expr, expressions_of
+from tiledialect.index.integer.expressions import Expr, expressions_of
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.scope import bytes_of

@@ -26,8 +26,8 @@ from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.tile.element_types import storage_type
 from tiledialect.index.expr import Range
-from tiledialect.index.integer import Condition, Expr, Truth, negate, select
-from tiledialect.index.simplify import Env, simplify, simplify_condition
+from tiledialect.index.integer.expressions import Condition, Expr, Truth, negate, select
+from tiledialect.index.integer.simplify import Env, simplify, simplify_condition
 from tiledialect.lowering.nest.utils.scalars import Scalars
 
 GLOBAL, LOCAL, PRIVATE = (IntegerAttr(number, i32) for number in (1, 3, 5))

@@ -11,10 +11,16 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import ALWAYS, IndexOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
-from tiledialect.index.integer import Comparison, Condition, Expr, Junction, map_expressions
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import constant_difference, simplify_condition
-from tiledialect.index.value_sets import Range
+from tiledialect.index.integer.expressions import (
+    Comparison,
+    Condition,
+    Expr,
+    Junction,
+    map_expressions,
+)
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import constant_difference, simplify_condition
+from tiledialect.index.integer.value_sets import Range
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
-from tiledialect.index.integer import Comparison, Expr
+from tiledialect.index.integer.expressions import Comparison, Expr
 
 Emit = Callable[[Operation], SSAValue]
 """Function that adds an op and returns its result."""

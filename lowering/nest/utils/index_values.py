@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect import caches
 from tiledialect.index.expr import Range
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Atom,
     Comparison,
     Condition,
@@ -22,10 +22,10 @@ from tiledialect.index.integer import (
     Remainder,
     Selection,
     Truth,
-    Variable,
 )
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import simplify, simplify_condition
+from tiledialect.index.integer.polynomial import Variable
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import simplify, simplify_condition
 from tiledialect.lowering.nest.utils.index_ops import (
     EXTREMA,
     JUNCTIONS,

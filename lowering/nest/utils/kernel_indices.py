@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Atom,
     Comparison,
     Condition,
@@ -25,7 +25,6 @@ from tiledialect.index.integer import (
     Remainder,
     Selection,
     Truth,
-    Variable,
     both,
     either,
     equal,
@@ -39,8 +38,9 @@ from tiledialect.index.integer import (
     negate,
     select,
 )
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import operations, simplify, simplify_condition
+from tiledialect.index.integer.polynomial import Variable
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import operations, simplify, simplify_condition
 from tiledialect.lowering.nest.utils.index_ops import (
     EXTREMA,
     JUNCTIONS,

@@ -16,8 +16,8 @@ from tiledialect.dialects.nest.indexed import ALWAYS, IndexedOp, IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.tile.constants import constant_integer
-from tiledialect.index.integer import Condition, Expr, map_expressions, negate
-from tiledialect.index.ranges import Env
+from tiledialect.index.integer.expressions import Condition, Expr, map_expressions, negate
+from tiledialect.index.integer.ranges import Env
 from tiledialect.rounding import ceil_div
 
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, VectorType, f32, f64, i32, i64
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.nest.lanes import vector_of
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 
 INTERLEAVED = (2, 3, 4)
 """Numbers of vectors that are loaded or stored interleaved."""

@@ -13,7 +13,8 @@ from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
-from tiledialect.index.integer import Condition, Expr, Variable
+from tiledialect.index.integer.expressions import Condition, Expr
+from tiledialect.index.integer.polynomial import Variable
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import flat_strides

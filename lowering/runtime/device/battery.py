@@ -27,7 +27,7 @@ from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned, type_
 from tiledialect.dialects.tile.elementwise import numeric
 from tiledialect.dialects.tile.elementwise import ops as elementwise
 from tiledialect.dialects.tile.elementwise.base import ElementwiseOp, UnaryOp
-from tiledialect.index.integer import Expr, equal, less
+from tiledialect.index.integer.expressions import Expr, equal, less
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL, PRIVATE, NestBuilder, memory_type
 from tiledialect.lowering.nest.utils.scalars import FUNCTIONS, Scalars

@@ -33,7 +33,7 @@ from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Expr, equal
+from tiledialect.index.integer.expressions import Expr, equal
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.tile_to_nest.accumulators import Accumulator, AccumulatorLayout, combined
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type

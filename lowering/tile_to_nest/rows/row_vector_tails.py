@@ -28,7 +28,7 @@ from tiledialect.dialects.tile.attributes import EXTREMES
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.structure.row_axes import Rows, shape
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Expr, mod
+from tiledialect.index.integer.expressions import Expr, mod
 from tiledialect.lowering.tile_to_nest.accumulators import Accumulator
 from tiledialect.lowering.tile_to_nest.kernel import KernelNest
 from tiledialect.lowering.tile_to_nest.vector_tails import (

@@ -13,7 +13,7 @@ from tiledialect import lift
 from tiledialect.dialects.lift.attributes import IndexMap
 from tiledialect.dialects.lift.types import as_array
 from tiledialect.dialects.lift.values import GetOp
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.index.size import Size
 from tiledialect.lift import Function
 from tiledialect.lift.values import Value

@@ -17,7 +17,15 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
-from tiledialect.index.integer import Atom, Expr, Extremum, Quotient, Remainder, Selection, Variable
+from tiledialect.index.integer.expressions import (
+    Atom,
+    Expr,
+    Extremum,
+    Quotient,
+    Remainder,
+    Selection,
+)
+from tiledialect.index.integer.polynomial import Variable
 from tiledialect.passes.lift.to_tile.elements import (
     AffineIndex,
     Array,

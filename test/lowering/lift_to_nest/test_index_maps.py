@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import tiledialect as td
 from tiledialect import lift
 from tiledialect.dialects.lift.attributes import IndexMap
-from tiledialect.index.integer import Expr, floordiv, mod
-from tiledialect.index.ranges import Env
+from tiledialect.index.integer.expressions import Expr, floordiv, mod
+from tiledialect.index.integer.ranges import Env
 from tiledialect.lowering.lift_to_nest.index_maps import inverse
 
 INDEX = Expr.var("i")

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.dlti import TargetDeviceSpecAttr, TargetSystemSpecAttr
 
 import tiledialect as td
-from tiledialect.index.integer import floordiv, mod
+from tiledialect.index.integer.expressions import floordiv, mod
 from tiledialect.interpreters.host import run_host
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module

@@ -21,16 +21,9 @@ from tiledialect import caches
 from tiledialect.dialects.index_syntax import parse_index
 from tiledialect.dialects.quoted import parse_quotable, quotable
 from tiledialect.errors import TileError
-from tiledialect.index.integer import (
-    Atom,
-    Expr,
-    Quotient,
-    Remainder,
-    Variable,
-    parts_of,
-    product_of,
-)
-from tiledialect.index.magnitude import magnitude
+from tiledialect.index.integer.expressions import Atom, Expr, Quotient, Remainder, parts_of
+from tiledialect.index.integer.magnitude import magnitude
+from tiledialect.index.integer.polynomial import Variable, product_of
 from tiledialect.index.size import Size
 
 

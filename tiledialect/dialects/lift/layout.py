@@ -28,7 +28,7 @@ from tiledialect.dialects.lift.types import (
     leading,
     sizes_of,
 )
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.index.size import Size
 
 

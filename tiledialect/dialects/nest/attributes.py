@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from tiledialect.dialects.index_syntax import parse_condition, parse_index
 from tiledialect.dialects.quoted import parse_quotable, quotable
 from tiledialect.dialects.role_syntax import parse_role
-from tiledialect.index.integer import Condition, Expr
+from tiledialect.index.integer.expressions import Condition, Expr
 from tiledialect.schedule.loops import Role
 
 

@@ -33,7 +33,7 @@ from tiledialect.dialects.nest.indexed import (
     bind,
 )
 from tiledialect.dialects.role_syntax import parse_role
-from tiledialect.index.integer import Condition, Expr
+from tiledialect.index.integer.expressions import Condition, Expr
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.rounding import ceil_div

@@ -23,7 +23,13 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.index_syntax import parse_condition, parse_index
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
 from tiledialect.errors import count
-from tiledialect.index.integer import Condition, Expr, Truth, expressions_of, map_expressions
+from tiledialect.index.integer.expressions import (
+    Condition,
+    Expr,
+    Truth,
+    expressions_of,
+    map_expressions,
+)
 
 ALWAYS = Truth(True)
 

@@ -39,7 +39,7 @@ from tiledialect.dialects.nest.indexed import (
     print_place,
 )
 from tiledialect.dialects.tile.element_types import CONCRETE, SHORT_FLOATS
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.schedule.instructions import Fragment, Instruction, RowLoad, find
 from tiledialect.schedule.loops import ScheduleError
 

@@ -46,7 +46,7 @@ from tiledialect.dialects.nest.indexed import (
     print_access,
 )
 from tiledialect.dialects.nest.lanes import vector_of
-from tiledialect.index.integer import Condition, Expr
+from tiledialect.index.integer.expressions import Condition, Expr
 
 
 @irdl_op_definition

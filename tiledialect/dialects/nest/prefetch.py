@@ -25,7 +25,7 @@ from tiledialect.dialects.nest.indexed import (
     parse_place,
     print_place,
 )
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 
 
 @irdl_op_definition

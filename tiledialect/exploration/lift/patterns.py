@@ -35,7 +35,7 @@ from tiledialect.exploration.lift.parameters import SIZE, ParameterSpace
 from tiledialect.exploration.lift.settings import Settings, native_lanes
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.subject import NO_SPEED, Subject, cost_device
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.lift_to_nest.sizes import input_names

@@ -42,7 +42,7 @@ from tiledialect.dialects.tile.elementwise.ops import (
 from tiledialect.dialects.tile.structure.row_axes import names_in
 from tiledialect.index import sets
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.index.integer import Expr
+from tiledialect.index.integer.expressions import Expr
 
 MOST_STENCIL_POINTS = 16
 """Largest number of points of an element that is computed wherever it is needed."""

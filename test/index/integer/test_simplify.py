@@ -10,9 +10,9 @@ from tiledialect.dialects.index_syntax import condition_of, index_of
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.index.expr import Range as Box
-from tiledialect.index.integer import Expr, divides, equal, less, mod
-from tiledialect.index.ranges import Env
-from tiledialect.index.simplify import (
+from tiledialect.index.integer.expressions import Expr, divides, equal, less, mod
+from tiledialect.index.integer.ranges import Env
+from tiledialect.index.integer.simplify import (
     constant_difference,
     is_multiple,
     operations,
@@ -20,7 +20,7 @@ from tiledialect.index.simplify import (
     simplify,
     simplify_condition,
 )
-from tiledialect.index.value_sets import Range, Residue
+from tiledialect.index.integer.value_sets import Range, Residue
 
 I, J, K, N, X, Y = map(Expr.var, "i j k n x y".split())  # noqa: E741
 ENV = Env(

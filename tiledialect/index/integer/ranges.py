@@ -20,9 +20,9 @@ from math import gcd, inf
 from typing import Literal
 
 from tiledialect import caches
-
-from . import expr as rational
-from .integer import (
+from tiledialect.index import expr as rational
+from tiledialect.index.integer.division import exact_quotient, linear_in, split
+from tiledialect.index.integer.expressions import (
     Atom,
     Comparison,
     Condition,
@@ -33,7 +33,6 @@ from .integer import (
     Quotient,
     Remainder,
     Selection,
-    Variable,
     at_least_zero,
     divides,
     expressions_of,
@@ -42,8 +41,8 @@ from .integer import (
     less_equal,
     negate,
 )
-from .polynomial import exact_quotient, linear_in, split
-from .value_sets import ANY, Number, Range, Residue
+from tiledialect.index.integer.polynomial import Variable
+from tiledialect.index.integer.value_sets import ANY, Number, Range, Residue
 
 _DEPTH = 8
 """Most variables that are successively replaced by their bounds."""

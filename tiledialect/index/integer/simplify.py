@@ -22,8 +22,14 @@ from math import inf
 from typing import Literal
 
 from tiledialect import caches
-
-from .integer import (
+from tiledialect.index.integer.division import (
+    common_factor,
+    content,
+    exact_quotient,
+    split,
+    without,
+)
+from tiledialect.index.integer.expressions import (
     Atom,
     Comparison,
     Condition,
@@ -34,9 +40,7 @@ from .integer import (
     Quotient,
     Remainder,
     Selection,
-    Term,
     Truth,
-    Variable,
     at_least_zero,
     both,
     either,
@@ -49,8 +53,8 @@ from .integer import (
     parts_of,
     select,
 )
-from .polynomial import common_factor, content, exact_quotient, split, without
-from .ranges import Env
+from tiledialect.index.integer.polynomial import Term, Variable
+from tiledialect.index.integer.ranges import Env
 
 NOTHING = Env()
 """The environment without facts."""
@@ -264,7 +268,7 @@ class _Simplifier:
 
     def _reduced(self, dividend: Expr, divisor: int) -> Expr:
         """An expression with the same remainder and coefficients less than the divisor."""
-        terms: list[Term] = []
+        terms: list[Term[Atom]] = []
         for product, coefficient in dividend:
             residue = self._env.residue(Expr(((product, coefficient),)))
             if residue.modulus % divisor == 0:

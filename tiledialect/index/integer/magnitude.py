@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tiledialect.index.integer import Atom, Expr, Quotient, Remainder, Variable, parts_of
+from tiledialect.index.integer.expressions import Atom, Expr, Quotient, Remainder, parts_of
+from tiledialect.index.integer.polynomial import Variable
 
 
 def magnitude(expr: Expr, most: Mapping[str, int]) -> int:

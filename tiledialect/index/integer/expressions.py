@@ -1,12 +1,11 @@
 """Integer expressions and conditions of address arithmetic.
 
-An ``Expr`` is a sum of integer multiples of products of *atoms*: variables, quotients, remainders,
-minima, maxima and selections. A ``Condition`` compares expressions. Both are values in a canonical
-form: sums and products are multiplied out and collected, so that equal polynomials are equal
-values. Division rounds down and the remainder has the divisor's sign, as in Python and as
-``floordiv`` and ``mod`` of MLIR's affine expressions. ``simplify`` knows the consequences of
-ranges; this file has unconditional ones only. Expressions and conditions share a file, as either
-would import the other: a selection has a condition, and a comparison has an expression.
+An ``Expr`` is a polynomial in *atoms*: variables, quotients, remainders, minima, maxima and
+selections. A ``Condition`` compares expressions. Both are values in a canonical form. Division
+rounds down and the remainder has the divisor's sign, as in Python and as ``floordiv`` and ``mod``
+of MLIR's affine expressions. ``simplify`` knows the consequences of ranges; this file has
+unconditional ones only. Expressions and conditions share a file, as either would import the other:
+a selection has a condition, and a comparison has an expression.
 """
 
 from __future__ import annotations
@@ -14,26 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd, prod
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tiledialect import caches
+from tiledialect.index.expr import IndexExpr
+from tiledialect.index.integer.polynomial import Polynomial, Term, Variable, product_of
 from tiledialect.lazy import lazy
-
-from .expr import IndexExpr
 
 Values = Mapping[str, int]
 
 
 # -- expressions ---------------------------------------------------------------------------------
-
-
-class Variable(NamedTuple):
-    """An integer with a name; a tuple, as nothing is hashed and compared more often."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
 
 
 @dataclass(frozen=True)
@@ -100,41 +90,13 @@ class Selection:
 Atom = Variable | Quotient | Remainder | Extremum | Selection
 ATOMS = (Variable, Quotient, Remainder, Extremum, Selection)
 """Classes of atoms as a tuple for `isinstance`, which is slow for a union."""
-Product = tuple[Atom, ...]
-"""Factors in the order of ``product_of``; ``()`` is 1."""
-
-Term = tuple[Product, int]
-
-
-def product_of(atoms: Iterable[Atom]) -> Product:
-    """The product, variables first, in alphabetical order."""
-    found = tuple(atoms)
-    if len(found) < 2:
-        return found
-    return tuple(sorted(found, key=lambda atom: (not isinstance(atom, Variable), str(atom))))
-
-
-def _order(term: Term) -> tuple[int, int, bool, str]:
-    """High degrees and large coefficients first: ``M*y + 32*i + j - 1``."""
-    product, coefficient = term
-    return -len(product), -abs(coefficient), coefficient < 0, "*".join(map(str, product))
 
 
 @dataclass(frozen=True, eq=False)
-class Expr:
-    """A sum of integer multiples of products of atoms.
-
-    ``terms`` holds no zero and no product twice, in an order that depends on nothing else.
-    """
-
-    terms: tuple[Term, ...] = ()
+class Expr(Polynomial["Atom"]):
+    """A polynomial in atoms, with all operations on integers."""
 
     # -- making ----------------------------------------------------------------------------
-
-    @staticmethod
-    def const(value: int) -> Expr:
-        """A number."""
-        return Expr((((), value),) if value else ())
 
     @staticmethod
     @caches.VARIABLES
@@ -142,8 +104,8 @@ class Expr:
         """The variable with this name."""
         return Expr((((Variable(name),), 1),))
 
-    @staticmethod
-    def of(value: Expr | IndexExpr | Atom | int | str) -> Expr:
+    @classmethod
+    def of(cls, value: Expr | IndexExpr | Atom | int | str) -> Expr:
         """The expression of a number, a name, an atom, or an index expression without fractions."""
         match value:
             case Expr():
@@ -161,77 +123,7 @@ class Expr:
                     raise TypeError(f"{value!r} is no index expression")
                 return Expr((((value,), 1),))
 
-    @staticmethod
-    def collect(terms: Iterable[Term]) -> Expr:
-        """The sum of ``terms``, in which products may repeat."""
-        sums: dict[Product, int] = {}
-        for product, coefficient in terms:
-            sums[product] = sums.get(product, 0) + coefficient
-        found = [term for term in sums.items() if term[1]]
-        if len(found) > 1:
-            found.sort(key=_order)
-        return Expr(tuple(found))
-
     # -- looking ---------------------------------------------------------------------------
-
-    def __iter__(self) -> Iterator[Term]:
-        return iter(self.terms)
-
-    def __bool__(self) -> bool:
-        return bool(self.terms)
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return isinstance(other, Expr) and hash(self) == hash(other) and self.terms == other.terms
-
-    @lazy
-    def _hash(self) -> int:
-        return hash(self.terms)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @lazy
-    def coefficients(self) -> dict[Product, int]:
-        """The coefficient of each product."""
-        return dict(self.terms)
-
-    @property
-    def constant(self) -> int:
-        """The part without atoms, which is last."""
-        return self.terms[-1][1] if self.terms and not self.terms[-1][0] else 0
-
-    @property
-    def moving(self) -> Expr:
-        """The sum without its constant."""
-        return self._moving if self.constant else self
-
-    @lazy
-    def _moving(self) -> Expr:
-        return Expr(self.terms[:-1])
-
-    @property
-    def value(self) -> int | None:
-        """The value, if no atom occurs."""
-        if not self.terms:
-            return 0
-        product, coefficient = self.terms[0]
-        return None if product else coefficient
-
-    @property
-    def atom(self) -> Atom | None:
-        """The atom, if the expression is just that."""
-        if len(self.terms) == 1:
-            product, coefficient = self.terms[0]
-            if coefficient == len(product) == 1:
-                return product[0]
-        return None
-
-    @lazy
-    def atoms(self) -> tuple[Atom, ...]:
-        """All factors of the terms, in order of appearance."""
-        return tuple(dict.fromkeys(atom for product, _ in self for atom in product))
 
     @lazy
     def names(self) -> tuple[str, ...]:
@@ -262,7 +154,7 @@ class Expr:
 
     def map_atoms(self, new: Callable[[Atom], Expr]) -> Expr:
         """This expression with an expression in the place of each factor."""
-        terms: list[Term] = []
+        terms: list[Term[Atom]] = []
         for product, coefficient in self.terms:
             if len(product) == 1:
                 # Nearly all are of this kind.
@@ -270,58 +162,6 @@ class Expr:
             else:
                 terms += prod(map(new, product), start=Expr.const(coefficient)).terms
         return Expr.collect(terms)
-
-    def __add__(self, other: Operand) -> Expr:
-        other = Expr.of(other)
-        if not self.terms or not other.terms:
-            return self if self.terms else other
-        if other.value is not None:
-            return self.plus(other.constant)
-        return Expr.collect((*self.terms, *other.terms))
-
-    __radd__ = __add__
-
-    def plus(self, number: int) -> Expr:
-        """The sum with a number: that stands last, so nothing else moves."""
-        moving, constant = self.moving, self.constant + number
-        if not constant:
-            return moving
-        total = Expr((*moving.terms, ((), constant)))
-        # Sums that differ in their numbers share the other terms, and the answers for them.
-        total.__dict__["_moving"] = moving
-        return total
-
-    def __neg__(self) -> Expr:
-        return Expr.collect((p, -c) for p, c in self.terms)
-
-    def __sub__(self, other: Operand) -> Expr:
-        other = Expr.of(other)
-        if other.value is not None:
-            return self.plus(-other.constant)
-        return Expr.collect((*self.terms, *[(p, -c) for p, c in other.terms]))
-
-    def __rsub__(self, other: Operand) -> Expr:
-        return Expr.of(other) - self
-
-    def __mul__(self, other: Operand) -> Expr:
-        other = Expr.of(other)
-        for left, right in ((self, other), (other, self)):
-            if right.value is not None:
-                scale = right.value
-                if scale == 1:
-                    return left
-                if scale >= 0:
-                    # The terms keep their order.
-                    return Expr(tuple((p, c * scale) for p, c in left)) if scale else Expr()
-                return Expr.collect((p, c * scale) for p, c in left)
-        return Expr.collect((product_of((*p, *q)), c * d) for p, c in self for q, d in other)
-
-    __rmul__ = __mul__
-
-    def __pow__(self, exponent: int) -> Expr:
-        if exponent < 0:
-            raise ValueError(f"({self}) to the power of {exponent} is no integer expression")
-        return prod([self] * exponent, start=Expr.const(1))
 
     def __floordiv__(self, other: Operand) -> Expr:
         return floordiv(self, other)
@@ -334,31 +174,6 @@ class Expr:
 
     def __rmod__(self, other: Operand) -> Expr:
         return mod(other, self)
-
-    # -- printing --------------------------------------------------------------------------
-
-    @lazy
-    def _text(self) -> str:
-        text = ""
-        for product, coefficient in self:
-            factors = [str(atom) for atom in product]
-            if abs(coefficient) != 1 or not factors:
-                factors.insert(0, str(abs(coefficient)))
-            sign = "-" if coefficient < 0 else "+"
-            text += (f" {sign} " if text else sign.replace("+", "")) + "*".join(factors)
-        return text or "0"
-
-    def __str__(self) -> str:
-        return self._text
-
-    def __repr__(self) -> str:
-        return f"Expr({self})"
-
-    @property
-    def factor(self) -> str:
-        """The text, in parentheses unless it is a number or an atom."""
-        alone = self.atom is not None or (self.value is not None and self.value >= 0)
-        return str(self) if alone else f"({self})"
 
 
 Operand = Expr | int | str

@@ -9,7 +9,7 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from tiledialect.index.integer import (
+from tiledialect.index.integer.expressions import (
     Atom,
     Comparison,
     Condition,
@@ -20,7 +20,6 @@ from tiledialect.index.integer import (
     Remainder,
     Selection,
     Truth,
-    Variable,
     both,
     divides,
     either,
@@ -35,7 +34,8 @@ from tiledialect.index.integer import (
     negate,
     select,
 )
-from tiledialect.index.ranges import Env
+from tiledialect.index.integer.polynomial import Variable
+from tiledialect.index.integer.ranges import Env
 
 Point = dict[str, int]
 NAMES = ("N", "n", "i", "j", "k")

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from integers import conditions, expressions, truths, values, worlds
 
 from tiledialect.dialects.index_syntax import condition_of, index_of
-from tiledialect.index.integer import both, negate
-from tiledialect.index.simplify import (
+from tiledialect.index.integer.expressions import both, negate
+from tiledialect.index.integer.simplify import (
     constant_difference,
     is_multiple,
     operations,

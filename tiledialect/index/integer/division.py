@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from math import gcd
 
-from .integer import Atom, Expr, Product, Term, Variable, product_of
+from tiledialect.index.integer.expressions import Atom, Expr
+from tiledialect.index.integer.polynomial import Product, Term, Variable, product_of
 
 
 def split(dividend: Expr, divisor: Expr) -> tuple[Expr, Expr]:
@@ -19,8 +20,8 @@ def split(dividend: Expr, divisor: Expr) -> tuple[Expr, Expr]:
     if not divisor:
         return Expr(), dividend
     by, factor = _leading(divisor)
-    quotient: list[Term] = []
-    rest: list[Term] = []
+    quotient: list[Term[Atom]] = []
+    rest: list[Term[Atom]] = []
     while dividend:
         product, coefficient = _leading(dividend)
         times, over = divmod(coefficient, factor)
@@ -44,7 +45,7 @@ def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:
     return None if rest else quotient
 
 
-def without(product: Product, divisor: Product) -> Product | None:
+def without(product: Product[Atom], divisor: Product[Atom]) -> Product[Atom] | None:
     """The product without the factors of the divisor; None if it lacks some."""
     left = Counter(product)
     left.subtract(divisor)
@@ -55,8 +56,8 @@ def without(product: Product, divisor: Product) -> Product | None:
 
 def linear_in(expr: Expr, atom: Atom) -> tuple[Expr, Expr] | None:
     """``factor`` and ``rest``, both without that factor, with ``factor * atom + rest == expr``."""
-    factor: list[Term] = []
-    rest: list[Term] = []
+    factor: list[Term[Atom]] = []
+    rest: list[Term[Atom]] = []
     for product, coefficient in expr:
         if atom not in product:
             rest.append((product, coefficient))
@@ -68,7 +69,7 @@ def linear_in(expr: Expr, atom: Atom) -> tuple[Expr, Expr] | None:
     return Expr.collect(factor), Expr.collect(rest)
 
 
-def content(expr: Expr) -> Term:
+def content(expr: Expr) -> Term[Atom]:
     """The greatest product that divides every term, with a positive coefficient."""
     common: Counter[Atom] | None = None
     for product, _ in expr:
@@ -76,13 +77,13 @@ def content(expr: Expr) -> Term:
     return product_of((common or Counter()).elements()), gcd(*(c for _, c in expr))
 
 
-def common_factor(left: Term, right: Term) -> Expr:
+def common_factor(left: Term[Atom], right: Term[Atom]) -> Expr:
     """The greatest product that divides both."""
     common = Counter(left[0]) & Counter(right[0])
     return Expr(((product_of(common.elements()), gcd(left[1], right[1])),))
 
 
-def _leading(expr: Expr) -> Term:
+def _leading(expr: Expr) -> Term[Atom]:
     """The first term by degree, then alphabetically.
 
     Multiplication keeps this order, unlike the order of printing, so that division terminates.

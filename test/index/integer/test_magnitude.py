@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tiledialect.dialects.index_syntax import index_of
-from tiledialect.index.magnitude import magnitude
+from tiledialect.index.integer.magnitude import magnitude
 
 
 @pytest.mark.parametrize(
