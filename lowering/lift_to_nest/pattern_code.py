@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
-from xdsl.dialects import arith, func, vector
+from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    IndexType,
-    IntegerAttr,
     TensorType,
     VectorType,
     i32,
@@ -25,16 +21,15 @@ from tiledialect.dialects.lift.binding import bind
 from tiledialect.dialects.lift.sharing import SHARED, holders, maps_own
 from tiledialect.dialects.lift.types import array, as_array, element_of, leading, sizes_of
 from tiledialect.dialects.nest.attributes import LoopRole
-from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
-from tiledialect.dialects.tile.elementwise.ops import CastOp, ConstantOp, ElementwiseOp, SelectOp
+from tiledialect.dialects.tile.base import TileOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer.expressions import Expr, floordiv, maximum, minimum
 from tiledialect.index.integer.ranges import Env
 from tiledialect.index.size import Size
 from tiledialect.lowering.lift_to_nest import views
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid
-from tiledialect.lowering.lift_to_nest.layout import INDEX_ARITHMETIC, LAYOUTS, Scope, scattered
-from tiledialect.lowering.lift_to_nest.memory import SERIAL, UNROLL, VECTOR, LiftMemory
+from tiledialect.lowering.lift_to_nest.layout import LAYOUTS, Scope, scattered
+from tiledialect.lowering.lift_to_nest.memory import SERIAL, UNROLL, VECTOR
 from tiledialect.lowering.lift_to_nest.output_views import OutputViews, PlaceResolver, output_views
 from tiledialect.lowering.lift_to_nest.results import (
     computes_vectors,
@@ -44,8 +39,9 @@ from tiledialect.lowering.lift_to_nest.results import (
     space_of,
     writes_vectors,
 )
+from tiledialect.lowering.lift_to_nest.scalar_code import LiftScalars
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
-from tiledialect.lowering.lift_to_nest.views import Computed, Held, Index, View, ViewAccess, made_by
+from tiledialect.lowering.lift_to_nest.views import Held, View, ViewAccess, made_by
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 from tiledialect.rounding import ceil_div
 
@@ -53,7 +49,7 @@ MAX_UNROLLED_ITERATIONS = 8
 """Maximum number of iterations of one type that are unrolled; more are a loop."""
 
 
-class LiftCode(LiftMemory):
+class LiftCode(LiftScalars):
     """Emits one kernel."""
 
     def __init__(self, block: Block, env: Env, grid: Grid = ONE):
@@ -175,99 +171,6 @@ class LiftCode(LiftMemory):
     def function(self, op: FunctionOp, scope: Scope) -> Callable[..., View]:
         """Function of a pattern, emitted where it is applied."""
         return lambda *arguments: self.body(op, scope, arguments)
-
-    # -- numbers ---------------------------------------------------------------------------
-
-    def scalar(self, op: Operation, scope: Scope) -> None:
-        """Emit an op on numbers, or on vectors lane by lane."""
-        (result,) = op.results
-        if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
-            number = arith.ConstantOp(next(iter(op.value.iter_attrs())))
-            scope[result] = views.Everywhere(Computed(lambda: self.emit(number.clone())))
-        elif isinstance(op, vector.BroadcastOp):
-            scope[result] = views.Everywhere(scope[op.source])
-        elif (expr := self.index_expr(op, scope)) is not None:
-            scope[result] = Index(expr)
-        elif isinstance(result.type, VectorType):
-            scope[result] = views.Generated(1, partial(self.lane, op, scope))
-        else:
-            value = self.apply(op, [self.read(scope[v]) for v in op.operands], result.type)
-            value.name_hint = result.name_hint
-            scope[result] = Computed(lambda: value)
-
-    def lane(self, op: Operation, scope: Scope, lane: Expr) -> View:
-        """Emit a lane of the result of an op on vectors."""
-        (result,) = op.results
-        assert isinstance(result.type, VectorType)
-        if lane not in self.lanes:
-            count = result.type.get_shape()[0]
-            self.warn(
-                op,
-                f"{op.name} on vectors of {count} is done number by number, as its reader goes "
-                "through numbers; map_seq in place of map keeps the vectors",
-            )
-        operands = [
-            self.read(scope[v], (lane,) if isinstance(v.type, VectorType) else ())
-            for v in op.operands
-        ]
-        value = self.apply(op, operands, result.type.element_type)
-        return Computed(lambda: value)
-
-    def apply(self, op: Operation, operands: Sequence[SSAValue], t: Attribute) -> SSAValue:
-        """Emit the op on other operands."""
-        new = type(op).create(
-            operands=operands,
-            result_types=[t],
-            properties=dict(op.properties),
-            attributes=dict(op.attributes),
-            location=op.location,
-        )
-        return self.emit(new)
-
-    def index_expr(self, op: Operation, scope: Scope) -> Expr | None:
-        """Index expression of an op on indices, if there is one."""
-        if not isinstance(op.results[0].type, IndexType):
-            return None
-        if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
-            return Expr.const(op.value.value.data)
-        if (make := INDEX_ARITHMETIC.get(type(op))) is None:
-            return None
-        operands = [scope[v] for v in op.operands]
-        exprs = [v.expr for v in operands if isinstance(v, Index)]
-        return make(*exprs) if len(exprs) == len(operands) else None
-
-    def pointwise(self, op: TileOp, scope: Scope) -> View:
-        """View of an elementwise op of tile on arrays."""
-        if isinstance(op, ConstantOp):
-            t = tensor_type(op.results[0]).element_type
-            return views.Everywhere(Computed(lambda: self.scalars.constant(op.number, t)))
-        if not isinstance(op, ElementwiseOp | SelectOp | CastOp):
-            raise TileError.at(op, f"{op.name} cannot be part of a kernel of patterns")
-        rank = len(shape_of(tensor_type(op.results[0])) or ())
-        return views.Generated(rank, lambda *place: self.element(op, scope, place))
-
-    def element(self, op: Any, scope: Scope, place: Sequence[Expr]) -> View:
-        """Emit an element of the result of an elementwise op."""
-
-        def operand(value: SSAValue, t: Attribute) -> SSAValue:
-            if isinstance(value.owner, ConstantOp):
-                return self.scalars.constant(value.owner.number, t)
-            shape = shape_of(tensor_type(value)) or ()
-            own = place[len(place) - len(shape) :]
-            aligned = tuple(Expr() if n == 1 else i for i, n in zip(own, shape, strict=True))
-            found = self.read(scope[value], aligned)
-            return self.scalars.convert(found, tensor_type(value).element_type, t)
-
-        t = tensor_type(op.results[0]).element_type
-        if isinstance(op, CastOp):
-            value = operand(op.operand, t)
-        elif isinstance(op, SelectOp):
-            condition = operand(op.condition, tensor_type(op.condition).element_type)
-            value = self.scalars.select(condition, operand(op.lhs, t), operand(op.rhs, t))
-        else:
-            among = op.operand_type()
-            value = self.scalars.apply(op.name, [operand(v, among) for v in op.operands], among)
-        return Computed(lambda: value)
 
     # -- maps ------------------------------------------------------------------------------
 

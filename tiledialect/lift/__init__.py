@@ -117,7 +117,8 @@ from tiledialect.lift.patterns import (
     tuple_ as tuple,
 )
 from tiledialect.lift.program import Program, array, fun
-from tiledialect.lift.values import Value, cast, where
+from tiledialect.lift.selection import where
+from tiledialect.lift.values import Value, cast
 
 if TYPE_CHECKING:
     from tiledialect.passes.lift import Macro, Rule

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import IndexType, TensorType, TupleType, VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -251,7 +251,7 @@ class Value:
         return unary("abs", self)
 
     def __invert__(self) -> Value:
-        kind = _number_of(self)
+        kind = number_of(self)
         if kind is not None and is_real(kind):
             raise TileError(f"~a takes integers and truth values, not {kind}", place())
         return binary("cmp_eq", self, False) if kind == i1 else binary("sub", -1, self)
@@ -343,7 +343,7 @@ TILE: dict[str, type[Operation]] = {
 def binary(name: str, left: Any, right: Any) -> Value:
     """An operation on two values, of which one may be a number of Python's."""
     where = place()
-    like = _number_of(left if isinstance(left, Value) else right)
+    like = number_of(left if isinstance(left, Value) else right)
     a, b = (to_value(v, like if is_number_like(v) else None, where) for v in (left, right))
     return elementwise(name, (a, b), where)
 
@@ -353,7 +353,8 @@ def is_number_like(value: object) -> bool:
     return not isinstance(value, Value | list | tuple)
 
 
-def _number_of(value: Any) -> Attribute | None:
+def number_of(value: Any) -> Attribute | None:
+    """Type of the numbers of a value, or none of a plain number."""
     if not isinstance(value, Value):
         return None
     t = value.type
@@ -411,7 +412,7 @@ def _on_arrays(name: str, values: Sequence[Value], where: SourceSpan | None) -> 
 
 
 def _is_real(value: Value) -> bool:
-    t = _number_of(value)
+    t = number_of(value)
     return t is not None and et.is_float(t)
 
 
@@ -422,7 +423,7 @@ def _floor_quotient(a: Value, b: Value) -> Value:
     where = place()
     quotient, rest = (_on_arrays(name, (a, b), where) for name in ("quotient", "rem"))
     below = (rest != 0) & (b != 0) & ((rest < 0) != (b < 0))
-    t = _number_of(quotient)
+    t = number_of(quotient)
     assert t is not None
     return quotient - cast(below, t)
 
@@ -479,31 +480,3 @@ def cast(value: Any, t: Attribute) -> Value:
 
         return Value(emit(make, where))
     return converted(found, t, where)
-
-
-def where(condition: Value, yes: Any, no: Any) -> Value:
-    """``yes`` where the condition holds, else ``no``.
-
-    Example: ``lift.where(x < 3, 0, x)``
-    """
-    at = place()
-    if not isinstance(condition, Value):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TileError(f"where takes a condition of the program, not {condition!r}", at)
-    like = _number_of(yes if isinstance(yes, Value) else no)
-    a, b = (to_value(v, like if is_number_like(v) else None, at) for v in (yes, no))
-    if any(isinstance(v.type, TensorType) for v in (condition, a, b)):
-        return elementwise("select", (condition, a, b), at)
-    if is_number(a.type) and is_number(b.type):
-        meeting = et.promote(a.type, b.type)
-        a, b = converted(a, meeting, at), converted(b, meeting, at)
-    if isinstance(a.type, TupleType) and a.type == b.type:
-        parts = [where_part(condition, x, y, at) for x, y in zip(a, b, strict=True)]
-        return to_value(parts, None, at)
-    return where_part(condition, a, b, at)
-
-
-def where_part(condition: Value, yes: Value, no: Value, at: SourceSpan | None) -> Value:
-    """The choice between two values of one type."""
-    if yes.type != no.type or isinstance(yes.type, TensorType):
-        raise TileError(f"where chooses between numbers, not {yes.type} and {no.type}", at)
-    return Value(emit(lambda: arith.SelectOp(condition.ssa, yes.ssa, no.ssa), at))
