@@ -26,8 +26,8 @@ from hypothesis.strategies import SearchStrategy
 
 HERE = Path(__file__).parent
 FOLDERS = """
-    . support language lift lowering lowering/tile_to_nest lowering/lift_to_nest lowering/opencl lowering/runtime/program index interpreters
-    schedule schedule/search exploration passes/specialize passes/lift passes/gradient passes/split passes/fuse
+    . support language lift lowering lowering/tile_to_nest lowering/lift_to_nest lowering/opencl lowering/runtime/program
+    index index/integer interpreters schedule schedule/search exploration passes/specialize passes/lift passes/gradient passes/split passes/fuse
 """
 sys.path[:0] = [str(HERE / folder) for folder in FOLDERS.split()]
 
@@ -42,11 +42,11 @@ import space_candidates  # noqa: E402
 import test_changes  # noqa: E402
 import test_contraction  # noqa: E402
 import test_cpu_candidates  # noqa: E402
+import test_expressions  # noqa: E402
 import test_float_widths  # noqa: E402
 import test_index_maps  # noqa: E402
 import test_index_width  # noqa: E402
 import test_instructions  # noqa: E402
-import test_integers  # noqa: E402
 import test_kernel_reuse  # noqa: E402
 import test_lattice  # noqa: E402
 import test_layout  # noqa: E402
@@ -144,7 +144,15 @@ def pieces_agree(made: tuple[piece_programs.Program, int]) -> None:
 
 
 PROPERTY_TESTS = (
-    *(test_changes, test_integers, test_lattice, test_prefix, test_sets, test_simplify, test_size),
+    *(
+        test_changes,
+        test_expressions,
+        test_lattice,
+        test_prefix,
+        test_sets,
+        test_simplify,
+        test_size,
+    ),
     *(test_contraction, test_cpu_candidates, test_float_widths, test_index_maps, test_index_width),
     *(
         test_instructions,
