@@ -93,6 +93,7 @@ GROUPS: dict[str, list[Case]] = {
         (lambda x, i: (x.at[i].set(x + 1), x.at[i].add(1.0), x.at[i].max(0.3)), (X, I)),
         (lambda x, i: jax.ops.segment_sum(x, i, 4), (X, I)),
         (lambda x: (jnp.sort(x, 1), jnp.argsort(x, 0), lax.top_k(x, 3)), (X,)),
+        (lambda x: (jnp.sort(jnp.log(x), 1), jnp.argsort(0.0 / x - x, 0)), (X,)),
         (lambda x: (jnp.median(x, 1), jax.nn.one_hot(jnp.argmax(x, 1), 8)), (X,)),
         (jax.vmap(lambda x, i: x[i]), (X, I)),
     ],

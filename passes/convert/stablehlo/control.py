@@ -110,6 +110,6 @@ def check_converted(module: ModuleOp) -> None:
     for op in module.walk():
         name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
         if name.partition(".")[0] in ("stablehlo", "chlo", "sdy"):
-            of = f" of @{op.call_target_name.data}" if isinstance(op, hlo.CustomCallOp) else ""
+            of = f" of @{op.call_target_name.data}" if isinstance(op, added.CustomCallOp) else ""
             reason = REASONS.get(name, "there is no conversion of it")
             raise TileError.at(op, f"{name}{of} cannot be converted: {reason}")

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl_jax.dialects.stablehlo.attributes import ComparisonDirection, ComparisonType
 
+from tiledialect.dialects import stablehlo as added
 from tiledialect.dialects.stablehlo import chlo
 from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.dialects.tile import element_types as et
@@ -117,8 +118,8 @@ def on_scalars(conversion: Conversion) -> Conversion:
     return convert
 
 
-def _compare(b: TensorBuilder, op: hlo.CompareOp, operands: Values) -> Values:
-    kind = op.comparison_type
+def _compare(b: TensorBuilder, op: added.CompareOp, operands: Values) -> Values:
+    kind = op.compare_type
     direction = op.comparison_direction.data
     is_float = et.is_float(element_type(op.lhs))
     if is_float and kind is not None and kind.data == ComparisonType.TOTALORDER:
@@ -126,7 +127,7 @@ def _compare(b: TensorBuilder, op: hlo.CompareOp, operands: Values) -> Values:
     return [b.op(COMPARISONS[direction], *operands)]
 
 
-def _in_total_order(b: TensorBuilder, op: hlo.CompareOp, x: SSAValue, y: SSAValue) -> SSAValue:
+def _in_total_order(b: TensorBuilder, op: added.CompareOp, x: SSAValue, y: SSAValue) -> SSAValue:
     match op.comparison_direction.data:
         case ComparisonDirection.LT:
             return fn.is_before(b, x, y)
@@ -187,7 +188,7 @@ _FUNCTIONS: dict[type[Operation], Conversion] = (
     {op: _plain(made) for op, made in PLAIN.items()}
     | {op: _composed(function) for op, function in COMPOSED.items()}
     | {
-        hlo.CompareOp: _compare,
+        added.CompareOp: _compare,
         hlo.ConvertOp: _convert,
         hlo.ReducePrecisionOp: _reduce_precision,
         hlo.BitcastConvertOp: _bitcast,

@@ -84,10 +84,12 @@ def _places(
 def _select_and_scatter(b: TensorBuilder, op: added.SelectAndScatterOp, operands: Values) -> Values:
     x, source, start = operands
     first = body_of(op.select).first_op
-    is_comparison = isinstance(first, hlo.CompareOp) and first.next_op is body_of(op.select).last_op
+    is_comparison = (
+        isinstance(first, added.CompareOp) and first.next_op is body_of(op.select).last_op
+    )
     if aggregation_of(op.scatter) is not Aggregation.add or not is_comparison:
         raise refusal(op, "it selects no extreme, or does not add")
-    assert isinstance(first, hlo.CompareOp)
+    assert isinstance(first, added.CompareOp)
     direction = first.comparison_direction.data
     greater = (ComparisonDirection.GE, ComparisonDirection.GT)
     if direction not in (*greater, ComparisonDirection.LE, ComparisonDirection.LT):

@@ -93,3 +93,11 @@ func.func @top(%x: tensor<4xf32>) -> tensor<2xf32> {
   %v, %i = chlo.top_k(%x, k = 2) : tensor<4xf32> -> (tensor<2xf32>, tensor<2xi32>)
   func.return %v : tensor<2xf32>
 }
+
+// The name of the kind of a comparison in the generic form.
+// CHECK-LABEL: func.func @total_order(
+// CHECK: tile.recip
+func.func @total_order(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xi1> {
+  %r = "stablehlo.compare"(%x, %y) <{compare_type = #stablehlo<comparison_type TOTALORDER>, comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  func.return %r : tensor<4xi1>
+}

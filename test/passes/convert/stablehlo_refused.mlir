@@ -9,6 +9,14 @@ func.func @custom(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// CHECK: stablehlo.custom_call of @print cannot be converted: it is code of another compiler
+func.func @effect(%a: tensor<4xf32>) -> tensor<4xf32> {
+  stablehlo.custom_call @print(%a) {has_side_effect = true} : (tensor<4xf32>) -> ()
+  func.return %a : tensor<4xf32>
+}
+
+// -----
+
 // CHECK: stablehlo.add cannot be converted: the shape of tensor<?xf32> is open; bind it before the export
 func.func @open(%a: tensor<?xf32>) -> tensor<?xf32> {
   %r = stablehlo.add %a, %a : tensor<?xf32>

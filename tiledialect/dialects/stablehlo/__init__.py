@@ -7,6 +7,7 @@ from xdsl.ir import Dialect
 from xdsl_jax.dialects.stablehlo import StableHLO
 
 from tiledialect.dialects.stablehlo.chlo import CHLO_OPS
+from tiledialect.dialects.stablehlo.corrected import CompareOp, CustomCallOp
 from tiledialect.dialects.stablehlo.reduction import ReduceOp
 from tiledialect.dialects.stablehlo.structure import (
     DynamicUpdateSliceOp,
@@ -27,9 +28,9 @@ from tiledialect.dialects.stablehlo.windows import (
 ADDED = (
     *(ConvolutionOp, ReduceWindowOp, SelectAndScatterOp),
     *(DynamicUpdateSliceOp, ReverseOp, RngBitGeneratorOp, SortOp, TupleOp, GetTupleElementOp),
-    *(PadOp, ReduceOp),
+    *(CompareOp, CustomCallOp, PadOp, ReduceOp),
 )
-"""Ops that xdsl-jax lacks, or reads in some of their forms alone."""
+"""Ops that xdsl-jax lacks, or reads in some of their forms alone, or otherwise than upstream."""
 
 _names = {op.name for op in ADDED}
 

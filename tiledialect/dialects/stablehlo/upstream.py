@@ -88,9 +88,6 @@ from xdsl_jax.dialects.stablehlo.elementwise_other_ops import (
     ClampOp as ClampOp,
 )
 from xdsl_jax.dialects.stablehlo.elementwise_other_ops import (
-    CompareOp as CompareOp,
-)
-from xdsl_jax.dialects.stablehlo.elementwise_other_ops import (
     MapOp as MapOp,
 )
 from xdsl_jax.dialects.stablehlo.elementwise_other_ops import (
@@ -170,9 +167,6 @@ from xdsl_jax.dialects.stablehlo.elementwise_unary_ops import (
 )
 from xdsl_jax.dialects.stablehlo.elementwise_unary_ops import (
     TanOp as TanOp,
-)
-from xdsl_jax.dialects.stablehlo.extensibility_ops import (
-    CustomCallOp as CustomCallOp,
 )
 from xdsl_jax.dialects.stablehlo.miscellaneous_ops import (
     ConstantOp as ConstantOp,
