@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
@@ -36,6 +36,9 @@ FAMILIES: Sequence[type[RewritePattern]] = (
     ElementwisePattern,
 )
 """Patterns, each for a family of ops."""
+
+CONVERTED = ("linalg.", "arith.", "math.")
+"""Dialects of which no op on tensors is left."""
 
 
 class _Kept(RewritePattern):
@@ -110,9 +113,12 @@ def _is_tensors(op: Operation) -> bool:
 
 
 def _check(module: ModuleOp) -> None:
-    """Raise a TileError at a linalg op on tensors that is left."""
+    """Raise a TileError at an op on tensors that is left."""
     for op in module.walk():
-        if op.name.startswith("linalg.") and any(
-            isinstance(t, TensorType) for t in op.result_types
-        ):
+        if op.name.startswith(CONVERTED) and _is_tensors(op) and not _is_kept(op):
             raise TileError.at(op, f"{op.name} has no counterpart in the tile dialect")
+
+
+def _is_kept(op: Operation) -> bool:
+    """Whether an op is a constant, which the host keeps."""
+    return isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr)

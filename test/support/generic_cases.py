@@ -69,6 +69,15 @@ GENERICS: Sequence[Case] = (
         lambda a, o: a[::-1],
     ),
     generic(
+        "antidiagonals",
+        [("3x4xf32", "i, j")],
+        ("6xf32", "i + j"),
+        "i, j",
+        "rr",
+        _ops(*_sum("%a")),
+        lambda a, o: o + np.array([np.trace(a[:, ::-1], 3 - k) for k in range(6)]),
+    ),
+    generic(
         "diagonal",
         [("4x4xf32", "i, i")],
         ("4xf32", "i"),

@@ -21,7 +21,14 @@ from tiledialect.index.expr import Access, IndexExpr
 from tiledialect.ir.names import place_of
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.passes.convert.linalg.bodies import Body, affine_expr, is_tensor
-from tiledialect.passes.convert.linalg.elements import Element, Size, Space, filled, sizes_of
+from tiledialect.passes.convert.linalg.elements import (
+    Element,
+    Size,
+    Space,
+    filled,
+    loops_of,
+    sizes_of,
+)
 from tiledialect.passes.convert.linalg.reductions import Accumulation, aggregate
 from tiledialect.passes.convert.linalg.results import replace
 
@@ -104,9 +111,21 @@ def convert(nest: Structured) -> list[SSAValue]:
             body.elements[scalar] = Element(value, access) if number is None else Element(number)
         else:
             body.elements[scalar] = body.element(value)
+    for value, access, scalar in zip(
+        nest.outputs, nest.accesses[count:], nest.body.args[count:], strict=True
+    ):
+        # Each of its elements is read once, before it is written.
+        if scalar.uses and loops_of(access) is not None and not _reduced(body, access):
+            body.elements[scalar] = Element(value, access)
     yielded = nest.body.last_op
     assert yielded is not None
     return [_output(nest, body, k, value) for k, value in enumerate(yielded.operands)]
+
+
+def _reduced(body: Body, access: Access) -> list[str]:
+    """The loops that an output lacks."""
+    written = {name for expr in access for name in expr.names}
+    return [name for name, size in body.space.ranges.items() if name not in written and size != 1]
 
 
 def _output(nest: Structured, body: Body, number: int, value: SSAValue) -> SSAValue:
@@ -115,23 +134,20 @@ def _output(nest: Structured, body: Body, number: int, value: SSAValue) -> SSAVa
     initial, access = nest.outputs[number], nest.accesses[position]
     accumulator = nest.body.args[position]
     accumulation = Accumulation(accumulator)
-    written = {name for expr in access for name in expr.names}
-    reduced = [
-        name for name, size in body.space.ranges.items() if name not in written and size != 1
-    ]
-    if reduced and accumulation.uses(value):
+    # Several points may write one element where an output has other indices than loops.
+    if accumulator not in body.elements and accumulation.uses(value):
         reduction = accumulation.reduction(value)
-        if reduction is None:
+        if reduction is not None:
+            return aggregate(body, reduction, access, initial)
+        if _reduced(body, access):
             raise TileError.at(
                 nest.op,
                 f"the body of {nest.op.name} uses what it accumulates in another way than in a "
                 "sum, product, maximum or minimum",
             )
-        return aggregate(body, reduction, access, initial)
-    if reduced:
-        raise TileError.at(nest.op, f"{nest.op.name} writes an element at several points")
-    if accumulation.uses(value):
         body.elements[accumulator] = Element(initial, access)
+    if _reduced(body, access):
+        raise TileError.at(nest.op, f"{nest.op.name} writes an element at several points")
     t = tensor_type(initial).element_type
     shape = body.space.shape(initial)
     return body.space.place(body.element(value), access, shape, t, initial)

@@ -116,3 +116,19 @@ func.func @table(%x: tensor<18xi32>) -> tensor<18xi32> {
   %a = arith.addi %x, %k : tensor<18xi32>
   func.return %a : tensor<18xi32>
 }
+
+// -----
+
+// CHECK: error: arith.mulsi_extended has no counterpart in the tile dialect
+func.func @high(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %l, %h = arith.mulsi_extended %x, %x : tensor<4xi32>
+  func.return %h : tensor<4xi32>
+}
+
+// -----
+
+// CHECK: error: arith.constant has no counterpart in the tile dialect
+func.func @resource() -> tensor<4xi32> {
+  %c = arith.constant dense_resource<blob> : tensor<4xi32>
+  func.return %c : tensor<4xi32>
+}

@@ -123,6 +123,24 @@ def test_calls_scalars_and_open_sizes():
     assert first == result[0, 0]
 
 
+def test_outputs_read_one_another():
+    text = """
+func.func @swap(%a: tensor<3xf32>, %b: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} outs(%a, %b : tensor<3xf32>, tensor<3xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %y, %x : f32, f32
+  } -> (tensor<3xf32>, tensor<3xf32>)
+  func.return %r#0, %r#1 : tensor<3xf32>, tensor<3xf32>
+}"""
+    module = parse_mlir(text, "swap.mlir")
+    ConvertLinalgToTilePass().apply(all_dialects(), module)
+    verify(module)
+    a, b = np.arange(3, dtype="f"), np.ones(3, "f")
+    x, y = run_function(module, "swap", [a, b])
+    assert np.array_equal(x, b) and np.array_equal(y, a)
+
+
 def test_upstream_runs_a_gradient():
     module = parse_mlir(Path(LAYER).read_text(), LAYER)
     for made in (ConvertLinalgToTilePass(), TileGradientPass(), ConvertTileToLinalgPass()):
