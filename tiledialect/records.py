@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, fields, is_dataclass
@@ -20,8 +21,13 @@ WRONG = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 def to_json(record: Any) -> str:
-    """A record as text: its fields, which are numbers, texts, tuples or records, by name."""
-    return json.dumps(asdict(record))
+    """A record as text: its fields, which are numbers, texts, bytes, tuples or records, by name."""
+    return json.dumps(asdict(record), default=_encoded)
+
+
+def _encoded(data: Any) -> str:
+    """Text of bytes, the only values that JSON lacks."""
+    return b64encode(data).decode()
 
 
 def from_json(kind: type[Record], text: str) -> Record:
@@ -40,6 +46,8 @@ def _reader(t: Any) -> Reader:
         return _record(t)
     if get_origin(t) in (Union, UnionType):
         return _first(args)
+    if t is bytes:
+        return lambda data: b64decode(_checked(str, data), validate=True)
     if get_origin(t) is not tuple:
         return partial(_checked, t)
     if args[1:] == (...,):

@@ -12,6 +12,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu, memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FunctionType,
     IndexType,
@@ -36,6 +37,7 @@ from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
+from tiledialect.ir.dense_constants import dense_constant
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.structural_hash import structural_hash
 from tiledialect.ir.target_spec import limit, platform
@@ -69,6 +71,8 @@ class HostFunction:
         self.origin: dict[SSAValue, SSAValue] = {b: b for b in self.block.args}
         """Allocation, or argument, behind each buffer."""
         self.constants: dict[int, SSAValue] = {}
+        self.globals: dict[DenseIntOrFPElementsAttr, memref.GlobalOp] = {}
+        """Constants that are arrays, by their values."""
         self.initial_input = cache(initial_input)
         """Number of the input that is a kernel's initial value."""
 
@@ -82,6 +86,8 @@ class HostFunction:
                 self._reshape(op)
             elif isinstance(op, func.ReturnOp):
                 return self._finish(op)
+            elif op.results and (value := dense_constant(op.results[0])) is not None:
+                self._array(op.results[0], value)
             elif isinstance(op, TileOp) and not isinstance(op, ConstantOp):
                 raise TileError.at(op, f"{op.name} must be in a kernel: run tile-fuse first")
             elif not isinstance(op, ConstantOp):
@@ -143,6 +149,21 @@ class HostFunction:
         self._alias(op.result, cast.results[0], source)
         cast.results[0].name_hint = op.result.name_hint
 
+    def _array(self, value: SSAValue, numbers: DenseIntOrFPElementsAttr) -> None:
+        """Keep a constant in memory that nobody writes."""
+        t = buffer_type(value.type)
+        if (kept := self.globals.get(numbers)) is None:
+            name = sanitized(f"{self.source.sym_name.data}_constant{len(self.globals)}")
+            kept = self.globals[numbers] = memref.GlobalOp.get(
+                StringAttr(name),
+                t,
+                DenseIntOrFPElementsAttr(TensorType(t.element_type, t.get_shape()), numbers.data),
+                constant=UnitAttr(),
+            )
+        buffer = self.builder.insert(memref.GetGlobalOp(kept.sym_name.data, t)).memref
+        buffer.name_hint = value.name_hint
+        self._alias(value, buffer, self.origin.setdefault(buffer, buffer))
+
     def _alias(self, value: SSAValue, buffer: SSAValue, source: SSAValue) -> None:
         """Let a value lie in a buffer that is (a view of) another one."""
         self.buffers[value] = buffer
@@ -189,7 +210,7 @@ class HostFunction:
     def _finish(self, op: func.ReturnOp) -> func.FuncOp:
         """Return buffers of their own: not an argument's, and none twice."""
         returned: list[SSAValue] = []
-        taken: set[SSAValue] = set(self.block.args)
+        taken = {b for b in self.origin.values() if not isinstance(b.owner, gpu.AllocOp)}
         for value in op.operands:
             buffer = self.buffers[value]
             if self.origin[buffer] in taken:
@@ -239,12 +260,12 @@ def _attributes(
     return ArrayAttr(entries)
 
 
-def lower_function(function: func.FuncOp) -> tuple[gpu.ModuleOp, func.FuncOp]:
-    """Lower a function of scheduled kernels to the kernels' module and the host function."""
+def lower_function(function: func.FuncOp) -> list[Operation]:
+    """Lower a function of scheduled kernels to the kernels' module, constants, and the host."""
     host = HostFunction(function, f"{function.sym_name.data}_kernels")
     host_function = host.build()
     module = kernel_module(host.module_name, host.functions, index_width(host.kernels))
-    return module, host_function
+    return [module, *host.globals.values(), host_function]
 
 
 def kernel_module(name: str, kernels: Sequence[Operation], bits: int) -> gpu.ModuleOp:
@@ -288,10 +309,10 @@ class TileToNestPass(ModulePass):
             raise TileError(f"{name} takes {given}: run tile-specialize first")
         for function in specialized:
             _check_instructions(function, platform(op), limit(op, "compute_capability", 0))
-            module, host = lower_function(function)
-            for kernel in ops_of(module, gpu.FuncOp):
+            lowered = lower_function(function)
+            for kernel in ops_of(lowered[0], gpu.FuncOp):
                 check_fits(op, kernel)
-            Rewriter.replace_op(function, [module, host], [])
+            Rewriter.replace_op(function, lowered, [])
             op.attributes["gpu.container_module"] = UnitAttr()
 
 

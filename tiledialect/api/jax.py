@@ -15,14 +15,12 @@ from typing import Any
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects import arith, func
+from xdsl.dialects import func
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     FileLineColLoc,
     IntAttr,
     ModuleOp,
     StringAttr,
-    TensorType,
 )
 
 from tiledialect.api.error_boundary import front_door, sourced
@@ -37,8 +35,6 @@ from tiledialect.passes.convert.convert_stablehlo_to_tile import ConvertStablehl
 try:
     import jax
     import jax.tree_util as trees
-
-    from tiledialect.passes.convert.stablehlo.elementwise import to_number
 except ImportError:
     raise ImportError("td.jax needs JAX: pip install 'tiledialect[jax]'") from None
 
@@ -54,8 +50,6 @@ class _Traced:
     """Element types of the arguments' arrays."""
     sizes: Sequence[int]
     """Number of arrays of each argument, those by name together last."""
-    constants: Sequence[Array]
-    """Arrays that the function closes over, its last inputs."""
     result: Any
     """Tree of the results."""
 
@@ -105,15 +99,14 @@ class JaxFunction:
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The results for these arguments."""
         traced, arrays, is_jax = self._bound(args, named)
-        results = traced.function(*arrays, *traced.constants)
+        results = traced.function(*arrays)
         return _tree(traced.result, _listed(traced.function, results), is_jax)
 
     @front_door
     def function(self, *args: Any, **named: Any) -> Function:
         """The function of arrays for the arguments' shapes and static values.
 
-        Its inputs are the arrays of the arguments in order, then those that the function closes
-        over.
+        Its inputs are the arrays of the arguments in order.
         """
         return self._bound(args, named)[0].function
 
@@ -150,7 +143,7 @@ class JaxFunction:
         key = traced.function, tuple(wrt)
         if key not in self._gradients:
             self._gradients[key] = traced.function.value_and_gradient(wrt)
-        value, *slopes = self._gradients[key](*arrays, *traced.constants)
+        value, *slopes = self._gradients[key](*arrays)
         trees_of = [trees.tree_structure(args[place]) for place in places]
         found: list[Any] = []
         for tree in trees_of:
@@ -179,12 +172,11 @@ class JaxFunction:
             ConvertStablehloToTilePass().apply(Context(), module)
         main = next(f for f in module.ops if isinstance(f, func.FuncOp))
         types = [NUMPY_TYPES[t.element_type] for t in main.body.block.arg_types]
-        constants = _constants_as_inputs(main)
-        _name_inputs(main, self._input_names(given, by_name), len(constants))
+        _name_inputs(main, self._input_names(given, by_name))
         main.properties["sym_name"] = StringAttr(re.sub(r"\W+", "_", self.__name__).strip("_"))
         sizes = [trees.tree_structure(a).num_leaves for a in (*given, by_name)]
         function = compile_module(module, **self._options)
-        return _Traced(function, types, sizes, constants, stage.out_tree)
+        return _Traced(function, types, sizes, stage.out_tree)
 
     def _input_names(self, given: Sequence[Any], by_name: dict[str, Any]) -> list[str]:
         """Names of the arrays of arguments: the parameter's, and the path in its tree."""
@@ -273,28 +265,10 @@ def _module(lowered: Any) -> ModuleOp:
     return module
 
 
-def _constants_as_inputs(main: func.FuncOp) -> list[Array]:
-    """Make inputs of the constants that are arrays, in place; the arrays."""
-    found: list[Array] = []
-    for op in [op for op in main.walk() if isinstance(op, arith.ConstantOp)]:
-        value, t = op.value, op.result.type
-        if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(t, TensorType):
-            dtype = NUMPY_TYPES[t.element_type]
-            numbers = [to_number(v, t.element_type) for v in value.get_values()]
-            found.append(np.array(numbers, dtype).reshape(t.get_shape()))
-            block = main.body.block
-            op.result.replace_all_uses_with(block.insert_arg(t, len(block.args)))
-            op.detach()
-            op.erase()
-    main.update_function_type()
-    return found
-
-
-def _name_inputs(main: func.FuncOp, names: Sequence[str], constants: int) -> None:
+def _name_inputs(main: func.FuncOp, names: Sequence[str]) -> None:
     """Name a function's inputs, each with a name of its own."""
     seen: dict[str, int] = {}
-    every = (*names, *(f"constant{k}" for k in range(constants)))
-    for argument, name in zip(main.body.block.args, every, strict=True):
+    for argument, name in zip(main.body.block.args, names, strict=True):
         seen[name] = seen.get(name, 0) + 1
         give_name(argument, name if seen[name] == 1 else f"{name}_{seen[name]}")
     main.properties.pop("arg_attrs", None)

@@ -17,6 +17,7 @@ from tiledialect.errors import TileError
 from tiledialect.interpreters.lanes import compute, dtype_of
 from tiledialect.interpreters.nest import Buffer, Launch, run_kernel
 from tiledialect.ir.host_functions import check_launch, is_dense, kernel_of, reach
+from tiledialect.ir.host_memory import constant_array, globals_of
 from tiledialect.ir.signature import find_function, kernels_of, result_names
 
 Array = npt.NDArray[Any]
@@ -31,6 +32,7 @@ class Host:
 
     def __init__(self, module: ModuleOp):
         self.kernels = kernels_of(module)
+        self.globals = globals_of(module)
         self.buffers: dict[SSAValue, Buffer] = {}
         """The whole array behind each memref."""
         self.numbers: dict[SSAValue, Array] = {}
@@ -86,6 +88,12 @@ class Host:
         """An array."""
         assert isinstance(op.result.type, MemRefType)
         self.buffers[op.result] = Buffer.new(op.result.type)
+
+    def constant_array(self, op: memref.GetGlobalOp) -> None:
+        """An array of the module."""
+        data = constant_array(op, self.globals).reshape(-1)
+        storage = dtype_of(op.memref.type.element_type)
+        self.buffers[op.memref] = Buffer(data.view(storage), np.ones(data.size, np.bool_))
 
     def free(self, op: gpu.DeallocOp) -> None:
         """An array that is used no more, also by nobody who sees it in another shape."""
@@ -146,6 +154,7 @@ OPS: dict[type[Operation], Callable[[Host, Any], None]] = {
     memref.CollapseShapeOp: Host.view,
     memref.ExpandShapeOp: Host.view,
     memref.ViewOp: Host.part,
+    memref.GetGlobalOp: Host.constant_array,
     gpu.WaitOp: Host.nothing,
 }
 

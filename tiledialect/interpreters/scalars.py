@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tiledialect.dialects.tile.elementwise.numeric import FUNCTIONS as TILE
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, convert, number
 from tiledialect.interpreters.batches import aligned
+from tiledialect.ir.dense_constants import dense_array
 
 Array = npt.NDArray[Any]
 
@@ -233,6 +234,8 @@ class ScalarFunctions(InterpreterFunctions):
                 return (result(number(op.value.value.data, t), t),)
             case DenseIntOrFPElementsAttr() if isinstance(t, VectorType):
                 return (operand(list(op.value.get_values()), t).reshape(t.get_shape()),)
+            case DenseIntOrFPElementsAttr():
+                return (dense_array(op.value),)
             case _:
                 raise InterpretationError(f"arith.constant {op.value}")
 

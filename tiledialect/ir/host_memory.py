@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 import numpy as np
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
+from tiledialect.errors import TileError
+from tiledialect.ir.dense_constants import Array, dense_array
 
 ALIASES = (memref.ReinterpretCastOp, memref.CastOp, memref.CollapseShapeOp, memref.ExpandShapeOp)
 """Ops whose result is the memory that they are given."""
@@ -25,3 +28,18 @@ def root(value: SSAValue) -> SSAValue:
 def nbytes(t: MemRefType[Attribute]) -> int:
     """The size of the elements of a static shape, without gaps."""
     return prod(t.get_shape()) * np.dtype(NUMPY_TYPES[t.element_type].name).itemsize
+
+
+def globals_of(module: ModuleOp) -> dict[str, memref.GlobalOp]:
+    """Arrays of a module by their names."""
+    return {op.sym_name.data: op for op in module.ops if isinstance(op, memref.GlobalOp)}
+
+
+def constant_array(op: memref.GetGlobalOp, kept: Mapping[str, memref.GlobalOp]) -> Array:
+    """The numbers of an array of the module; a TileError unless they are constants."""
+    name = op.name_.root_reference.data
+    if (found := kept.get(name)) is None or found.type != op.memref.type:
+        raise TileError.at(op, f"there is no memref.global @{name} of type {op.memref.type}")
+    if found.constant is None or not isinstance(found.initial_value, DenseIntOrFPElementsAttr):
+        raise TileError.at(op, f"@{name} is not constant: the host keeps no arrays between calls")
+    return dense_array(found.initial_value)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from io import StringIO
+from math import prod
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 from xdsl.context import Context
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     AnyFloat,
+    Builtin,
+    BytesAttr,
     ComplexType,
+    DenseIntOrFPElementsAttr,
     FileLineColLoc,
     IndexType,
     IntAttr,
@@ -19,9 +25,11 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     NameLoc,
     StringAttr,
+    TensorType,
     UnknownLoc,
+    i1,
 )
-from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.ir import AttributeInvT, Dialect, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
@@ -29,8 +37,10 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
 from tiledialect.errors import SourceSpan, TileError
+from tiledialect.ir.dense_constants import take_resources
 from tiledialect.ir.names import name_values, place_of, set_place
 from tiledialect.ir.verification import explain
+from tiledialect.rounding import ceil_div
 from tiledialect.universe import full_universe
 
 
@@ -43,12 +53,16 @@ def parse_mlir(
     a name its SSA name. ``context`` says which dialects there are, by default all; without
     ``implicit_module`` the text must begin with one.
     """
-    parser = _PlacingParser(context or all_dialects(), filename)
+    context = context or all_dialects()
+    parser = _PlacingParser(context, filename)
     try:
         parser.start(text)
         module = parser.parse_module(implicit_module)
+        take_resources(module, context)
     except ParseError as error:
         raise TileError(*parser.diagnosis(error)) from error
+    except TileError:
+        raise
     except RecursionError:
         raise TileError("the text is nested too deeply", parser.here()) from None
     except Exception as error:
@@ -79,8 +93,14 @@ def all_dialects() -> Context:
     """A context that loads any dialect that xDSL can find, when it is used."""
     context = Context()
     for name, dialect in full_universe().all_dialects.items():
-        context.register_dialect(name, dialect)
+        context.register_dialect(name, _builtin if name == Builtin.name else dialect)
     return context
+
+
+def _builtin() -> Dialect:
+    """The builtin dialect without the resources of other texts, which xDSL takes for this one's."""
+    given = list(Builtin.operations), list(Builtin.attributes)
+    return Dialect(Builtin.name, *given, [OpAsmDialectInterface()])
 
 
 ElementType: TypeAlias = AnyFloat | IntegerType | IndexType | ComplexType
@@ -90,6 +110,12 @@ _PLAINER = {
     " in block definition": "expected an op or `}`",
 }
 """Messages of xDSL, and plainer ones."""
+
+
+_BOOLEANS = re.compile(r'<\s*"0x((?:[0-9A-Fa-f]{2})+)"\s*>\s*:\s*tensor<((?:\d+x)*)i1>')
+"""Hexadecimal text of booleans."""
+BITS = 8
+"""Bits of a byte."""
 
 
 class _Lexer(MLIRLexer):
@@ -174,6 +200,23 @@ class _PlacingParser(Parser):
             file = StringAttr(self._text.name)
             set_place(op, FileLineColLoc(file, IntAttr(line), IntAttr(column)))
         return op
+
+    def parse_dense_int_or_fp_elements_attr(self, type: Any = None) -> DenseIntOrFPElementsAttr:
+        """Parse ``dense<…>``: upstream's hexadecimal text has 8 booleans in a byte, xDSL's one."""
+        found = _BOOLEANS.match(self._text.content, self._current_token.span.start)
+        if type is not None or found is None:
+            return super().parse_dense_int_or_fp_elements_attr(type)
+        data = np.frombuffer(bytes.fromhex(found[1]), np.uint8)
+        shape = [int(n) for n in found[2].split("x")[:-1]]
+        count = prod(shape)
+        if len(data) == 1 and count > BITS:
+            data = np.broadcast_to(data, shape)
+        elif len(data) != count and len(data) == ceil_div(count, BITS):
+            data = np.unpackbits(data, bitorder="little")[:count]
+        if data.size != count:
+            self.raise_error(f"these are not {count} booleans")
+        self._resume_from(found.end())
+        return DenseIntOrFPElementsAttr(TensorType(i1, shape), BytesAttr(data.tobytes()))
 
     def resolve_operand(
         self, operand: UnresolvedOperand, type: AttributeInvT

@@ -5,6 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import copysign
 
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    TensorType,
+    i1,
+    i8,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
@@ -15,6 +26,7 @@ from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.dense_constants import dense_array
 from tiledialect.ir.tensor_builder import Access, TensorBuilder
 
 Number = int | float
@@ -214,6 +226,23 @@ def iota(b: TensorBuilder, sizes: Shape, axis: int, t: Attribute) -> SSAValue:
     line = tuple(n if k == axis else 1 for k, n in enumerate(sizes))
     positions = b.insert(ew.IndexOp.along(full(b, 0, line, t), axis))
     return broadcast(b, cast(b, positions, t), tuple(sizes), range(len(sizes)))
+
+
+MOST_CHOSEN = 16
+"""Most elements of a constant that are chosen by their places; more are kept in memory."""
+
+
+def kept(b: TensorBuilder, value: DenseIntOrFPElementsAttr) -> SSAValue:
+    """Tensor of numbers that are kept in memory; indices are of 64 bits."""
+    t, array = value.get_element_type(), dense_array(value)
+    if t == i1:
+        # Upstream's text of many booleans is another than xDSL's.
+        bits = array.view(np.int8).tobytes()
+        numbers = DenseIntOrFPElementsAttr(TensorType(i8, array.shape), BytesAttr(bits))
+        return b.op(ew.CmpNeOp, b.insert(arith.ConstantOp(numbers)), 0)
+    if isinstance(t, IndexType):
+        value = DenseIntOrFPElementsAttr(TensorType(i64, array.shape), value.data)
+    return b.insert(arith.ConstantOp(value))
 
 
 def dense(b: TensorBuilder, values: Sequence[Number], sizes: Shape, t: Attribute) -> SSAValue:

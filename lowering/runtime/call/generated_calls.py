@@ -26,14 +26,14 @@ def generated_call(executable: Executable, kind: Callable[..., Any] | None) -> H
     It gives ``kind`` of the outputs, or where that is None the only output.
     """
     plan, state, launches = executable.plan, executable.state, executable.launches
-    outputs = range(len(plan.inputs), plan.first_slot)
+    outputs = range(len(plan.inputs), plan.tensor_count)
 
     def prepared(kernels: Iterable[cl.Kernel], addresses: list[int | None]) -> list[Any]:
         """Kernels, their setters of arguments, and last the addresses that they were given."""
         return [*(part for kernel in kernels for part in (kernel, kernel.set_arg)), addresses]
 
     def made() -> list[Any]:
-        return prepared(map(executable.kernel_of, launches), [None] * plan.first_slot)
+        return prepared(map(executable.kernel_of, launches), [None] * plan.tensor_count)
 
     own = prepared(executable.kernels, executable.addresses) if plan.slots else None
 
@@ -44,7 +44,10 @@ def generated_call(executable: Executable, kind: Callable[..., Any] | None) -> H
         **{f"local{k}": launch.local_size for k, launch in enumerate(launches)},
         **{"executable": executable, "state": state, "lock": state.lock, "queue": state.queue},
         **{"kernels": own, "free": list[Any](), "made": made, "kind": kind, "cl": cl},
-        **{"aside": lambda: executable.aside().host_run(kind), "unknown": [None] * plan.first_slot},
+        **{
+            "aside": lambda: executable.aside().host_run(kind),
+            "unknown": [None] * plan.tensor_count,
+        },
         **{"address": cl.SVM, "pointer": pointer, "new": np.empty, "check": check_process},
     }
     exec("\n".join(_function(executable, is_single=kind is None)), names)
@@ -60,7 +63,7 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
     """
     plan = executable.plan
     steps = _steps(executable)
-    outputs = ", ".join(f"t{k}" for k in range(len(plan.inputs), plan.first_slot))
+    outputs = ", ".join(f"t{k}" for k in range(len(plan.inputs), plan.tensor_count))
     if plan.slots:
         test = "if executable.generation != state.generation:"
         steps = ["state.is_busy = True", test, "    executable.bind()", *steps]
@@ -94,7 +97,7 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
 def _steps(executable: Executable) -> list[str]:
     """Text from arrays to outputs; ``t`` begins names of outputs, ``p`` names of addresses."""
     plan, launches = executable.plan, executable.launches
-    inputs, tensors = range(len(plan.inputs)), range(plan.first_slot)
+    inputs, tensors = range(len(plan.inputs)), range(plan.tensor_count)
     lines = [f"({', '.join(f't{k}' for k in inputs)},) = arrays"] if inputs else []
     lines += [f"t{k} = new(shape{k}, dtype{k})" for k in tensors[len(inputs) :]]
     places: dict[int, list[str]] = {}

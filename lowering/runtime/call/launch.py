@@ -18,7 +18,7 @@ from tiledialect.lowering.runtime.call.copies import copy_bytes
 from tiledialect.lowering.runtime.call.generated_calls import generated_call
 from tiledialect.lowering.runtime.call.host_arrays import around, pointer, wrapped
 from tiledialect.lowering.runtime.device.device import Device
-from tiledialect.lowering.runtime.device.queue_state import QueueState
+from tiledialect.lowering.runtime.device.queue_state import KeptBuffer, QueueState
 from tiledialect.lowering.runtime.device.queues import check_process
 from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan
 from tiledialect.lowering.runtime.program.program import Built
@@ -109,9 +109,9 @@ class Executable:
         takes_pointers = state.takes_pointers and not state.out_of_order
         self.by_pointers = self.in_place and takes_pointers and are_launches
         """Whether kernels are given where NumPy arrays are; copies are from buffers to buffers."""
-        self.fixed = 0 if self.staged else plan.first_slot
+        self.fixed = 0 if self.staged else plan.tensor_count
         """The number of the first buffer that is the same at every call."""
-        tensors = range(self.fixed, plan.first_slot)
+        tensors = range(self.fixed, plan.tensor_count)
         order = sorted(tensors, key=lambda k: -plan.sizes[k])
         self.scratch_sizes = [*(plan.allocations or (0,)), *(plan.sizes[k] for k in order)]
         """Sizes of scratch buffers: intermediates, then copies of tensors, largest first."""
@@ -123,10 +123,16 @@ class Executable:
         """Offsets of the slots in their allocations; the plan gives them to kernels."""
         self.generation = -1
         """The state's when the kernels were given its buffers; before, and unknown, -1."""
-        self.addresses: list[int | None] = [None] * plan.first_slot
+        self.addresses: list[int | None] = [None] * plan.tensor_count
         """Addresses that generated calls last gave the kernels."""
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
         self.launches = [step for step in plan.steps if isinstance(step, Launch)]
+
+    @cached_property
+    def constants(self) -> dict[int, KeptBuffer]:
+        """Buffers of the constants, by number."""
+        first = self.plan.tensor_count
+        return {k: self.state.constant(data) for k, data in enumerate(self.plan.constants, first)}
 
     @cached_property
     def kernels(self) -> list[cl.Kernel]:
@@ -147,12 +153,15 @@ class Executable:
         ]
 
     def kernel_of(self, launch: Launch) -> cl.Kernel:
-        """A new kernel for a launch, which is given the numbers among its arguments."""
+        """A new kernel for a launch, which is given the numbers and constants among its
+        arguments."""
         built = self.built[launch.kernel]
         kernel = cl.Kernel(built.program, built.name)
         for position, arg in enumerate(launch.args):
             if not isinstance(arg, int):
                 kernel.set_arg(position, arg.number)
+            elif arg in self.constants:
+                kernel.set_arg(position, self.constants[arg].buffer)
         return kernel
 
     def _launching(self, launch: Launch, kernel: cl.Kernel) -> Enqueue:
@@ -193,7 +202,8 @@ class Executable:
         state.ensure(self.scratch_sizes)
         if self.generation == state.generation:
             return
-        self.buffers = {k: state.scratch[place] for k, place in self.places.items()}
+        tensors = {k: state.scratch[place] for k, place in self.places.items()}
+        self.buffers = tensors | {k: kept.buffer for k, kept in self.constants.items()}
         for k, slot in enumerate(self.plan.slots, self.plan.first_slot):
             self.buffers[k] = state.scratch[slot.allocation]
         for launch, kernel in zip(self.launches, self.kernels, strict=True):
@@ -445,7 +455,11 @@ def check_sizes(plan: Plan, device: Device) -> None:
                 f"{device} holds at most {largest} in one tensor"
             )
     if plan.peak_memory > device.global_mem_size:
-        parts = {str(t): t.nbytes for t in tensors} | {"intermediates": sum(plan.allocations)}
+        parts = {str(t): t.nbytes for t in tensors}
+        parts |= {
+            "intermediates": sum(plan.allocations),
+            "constants": sum(map(len, plan.constants)),
+        }
         largest = max(parts, key=lambda name: parts[name])
         raise TileError(
             f"the program takes {format_bytes(plan.peak_memory)} of memory, of which {largest} "

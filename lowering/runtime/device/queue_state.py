@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pyopencl as cl
@@ -17,6 +20,13 @@ from tiledialect.lowering.runtime.device.devices import device_of
 from tiledialect.lowering.runtime.device.queues import queue_in_caller
 
 NOTHING = np.empty(0, np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptBuffer:
+    """A buffer to which there can be weak references."""
+
+    buffer: cl.Buffer
 
 
 class QueueState:
@@ -43,6 +53,8 @@ class QueueState:
         self.generation = 0
         """Number of times that a buffer was replaced by a larger one."""
         # A simulator knows where each buffer ends only if it is allocated for itself.
+        self.constants: WeakValueDictionary[bytes, KeptBuffer] = WeakValueDictionary()
+        """Buffers of constants by the digest of their bytes: programs may share them."""
         self.pool = None if self.is_simulator else _pool(queue)
         """Pool of the outputs on the device, to which their memory goes back."""
 
@@ -75,6 +87,16 @@ class QueueState:
             return self.allocate(size)
         self.renew(buffer)
         return buffer
+
+    def constant(self, data: bytes) -> KeptBuffer:
+        """A buffer of bytes that nobody writes; it is kept while anybody has it."""
+        key = sha256(data).digest()
+        with self.lock:
+            if (kept := self.constants.get(key)) is None:
+                flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+                kept = KeptBuffer(cl.Buffer(self.context, flags, hostbuf=data))
+                self.constants[key] = kept
+            return kept
 
     def renew(self, buffer: Any) -> None:
         """Let a simulator forget the contents of the place of this new buffer."""

@@ -223,9 +223,11 @@ def _build_and_launch(
     if plan.peak_memory > device.global_mem_size // SHARE:
         return
     queue = cl.CommandQueue(context)
-    tensors = [cleared(queue, tensor.nbytes) for tensor in (*plan.inputs, *plan.outputs)]
+    tensors = [cleared(queue, size) for size in plan.sizes[: plan.tensor_count]]
+    flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+    constants = [cl.Buffer(context, flags, hostbuf=data) for data in plan.constants]
     parts = [cleared(queue, nbytes) for nbytes in plan.allocations]
-    buffers = [*tensors, *(parts[slot.allocation] for slot in plan.slots)]
+    buffers = [*tensors, *constants, *(parts[slot.allocation] for slot in plan.slots)]
     for launch in plan.steps:
         if isinstance(launch, Launch):
             say(tries=f"a launch of {launch.kernel}")

@@ -1,8 +1,9 @@
 """Plans: commands of a call for the device, resolved ahead of every call.
 
 A plan is plain data, so that it can be kept on disk. Its buffers have numbers: first the inputs,
-then the outputs, then the slots, which hold the intermediates: parts of allocations that serve all
-calls. Slots that are not needed at the same time may overlap: the commands run in order.
+then the outputs, then the constants, then the slots, which hold the intermediates: parts of
+allocations that serve all calls. Slots that are not needed at the same time may overlap: the
+commands run in order.
 """
 
 from __future__ import annotations
@@ -114,6 +115,8 @@ class Plan:
     """Texts of warnings for the author of the program."""
     largest: tuple[str, ...] = ()
     """Name of the largest intermediate in each allocation."""
+    constants: tuple[bytes, ...] = ()
+    """Arrays that are the same at every call."""
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -121,15 +124,20 @@ class Plan:
         return tuple(t.name for t in self.outputs)
 
     @property
-    def first_slot(self) -> int:
-        """The number of the first slot: buffers before it are inputs and outputs."""
+    def tensor_count(self) -> int:
+        """Number of the inputs and outputs, whose buffers come first."""
         return len(self.inputs) + len(self.outputs)
+
+    @property
+    def first_slot(self) -> int:
+        """The number of the first slot: buffers before it are tensors and constants."""
+        return self.tensor_count + len(self.constants)
 
     @lazy
     def sizes(self) -> tuple[int, ...]:
         """The size in bytes of every buffer."""
-        tensors = (*self.inputs, *self.outputs)
-        return (*(t.nbytes for t in tensors), *(slot.nbytes for slot in self.slots))
+        tensors = [t.nbytes for t in (*self.inputs, *self.outputs)]
+        return (*tensors, *map(len, self.constants), *(slot.nbytes for slot in self.slots))
 
     @property
     def intermediates(self) -> tuple[tuple[str, int], ...]:
@@ -142,6 +150,6 @@ class Plan:
 
     @property
     def peak_memory(self) -> int:
-        """The bytes of device memory that a call holds: inputs, outputs and intermediates."""
-        tensors = (*self.inputs, *self.outputs)
-        return sum(t.nbytes for t in tensors) + sum(self.allocations)
+        """The bytes of device memory that a call holds, constants included."""
+        kept = sum(self.allocations) + sum(map(len, self.constants))
+        return sum(t.nbytes for t in (*self.inputs, *self.outputs)) + kept

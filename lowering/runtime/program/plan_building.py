@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -32,7 +32,7 @@ from tiledialect.ir.host_functions import (
     kernel_of,
     reach,
 )
-from tiledialect.ir.host_memory import ALIASES, nbytes, root
+from tiledialect.ir.host_memory import ALIASES, constant_array, globals_of, nbytes, root
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.host.buffer_offsets import parts_of
 from tiledialect.lowering.opencl.function import ArgumentAccess, access
@@ -80,13 +80,19 @@ def plan_of(module: ModuleOp, name: str, program: Program, accesses: Accesses) -
     if host is None or not host.body.blocks:
         raise TileError(f"the module has no host function {name}")
     source = program.text if program.functions else ""
-    return _Host(host, kernels_of(module), accesses).plan(source)
+    return _Host(host, kernels_of(module), globals_of(module), accesses).plan(source)
 
 
 class _Host:
     """Builder of a plan from a host function's ops, in order."""
 
-    def __init__(self, host: func.FuncOp, kernels: Kernels, accesses: Accesses):
+    def __init__(
+        self,
+        host: func.FuncOp,
+        kernels: Kernels,
+        arrays: Mapping[str, memref.GlobalOp],
+        accesses: Accesses,
+    ):
         block, returned = host.body.block, host.body.block.last_op
         if not isinstance(returned, func.ReturnOp):
             raise _unsupported(host, "the host function does not return")
@@ -98,7 +104,11 @@ class _Host:
         self.inputs = self._tensors(host.arg_attrs, block.args, "arg")
         self.outputs = self._tensors(host.res_attrs, returned.operands, "res")
         self.first_output = len(self.inputs)
-        self.first_slot = len(self.inputs) + len(self.outputs)
+        uses = [op for op in block.ops if isinstance(op, memref.GetGlobalOp)]
+        self.arrays = {op.name_.root_reference.data: constant_array(op, arrays) for op in uses}
+        """The constants of the module that are used, by name."""
+        self.first_constant = len(self.inputs) + len(self.outputs)
+        self.first_slot = self.first_constant + len(self.arrays)
         self.owned = self._owned()
         self.numbers: dict[SSAValue, int] = {arg: k for k, arg in enumerate(block.args)}
         """The buffer that holds each memref."""
@@ -127,7 +137,9 @@ class _Host:
                 self.steps.append(Copy(number, found, tensor.nbytes, source_offset=offset))
         sizes, slots, steps = tuple(self.sizes), tuple(self.slots.values()), tuple(self.steps)
         names = tuple(self.largest.get(k, (0, ""))[1] for k in range(len(sizes)))
-        return Plan(self.inputs, self.outputs, sizes, slots, steps, source, largest=names)
+        kept = tuple(array.tobytes() for array in self.arrays.values())
+        given = self.inputs, self.outputs, sizes, slots, steps, source
+        return Plan(*given, largest=names, constants=kept)
 
     def _owned(self) -> dict[SSAValue, int]:
         """The allocations that are outputs as they are, with the numbers of these."""
@@ -194,6 +206,10 @@ class _Host:
         else:
             raise _unsupported(op, "a constant of the host must be a number")
 
+    def array(self, op: memref.GetGlobalOp) -> None:
+        place = [*self.arrays].index(op.name_.root_reference.data)
+        self.numbers[op.memref] = self.first_constant + place
+
     def alloc(self, op: gpu.AllocOp) -> None:
         if op.result in self.owned:
             self.numbers[op.result] = self.owned[op.result]
@@ -238,6 +254,8 @@ class _Host:
 
     def memcpy(self, op: gpu.MemcpyOp) -> None:
         target, source = self.numbers[op.dst], self.numbers[op.src]
+        if isinstance(root(op.dst).owner, memref.GetGlobalOp):
+            raise _unsupported(op, "a constant is copied to")
         to, end = self._span(op, op.dst)
         start, stop = self._span(op, op.src)
         if to == end or (target, to) == (source, start):
@@ -276,6 +294,9 @@ class _Host:
 
     def _check_apart(self, op: gpu.LaunchFuncOp, accesses: Sequence[ArgumentAccess]) -> None:
         """Refuse a buffer given twice that the kernel writes."""
+        written = [v for v, a in zip(op.kernelOperands, accesses, strict=True) if a.writes]
+        if any(isinstance(root(value).owner, memref.GetGlobalOp) for value in written):
+            raise _unsupported(op, f"{op.kernel} writes a constant")
         buffers = [
             (self.numbers[value], a.writes)
             for value, a in zip(op.kernelOperands, accesses, strict=True)
@@ -330,6 +351,7 @@ VISITS: dict[type[Operation], Callable[[_Host, Any], None]] = {
     gpu.MemcpyOp: _Host.memcpy,
     memref.ViewOp: _Host.part,
     gpu.WaitOp: _Host.nothing,
+    memref.GetGlobalOp: _Host.array,
     func.ReturnOp: _Host.nothing,
     **dict.fromkeys(ALIASES, _Host.alias),
 }

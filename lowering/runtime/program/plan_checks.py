@@ -78,7 +78,7 @@ def _check_copy(plan: Plan, copy: Copy) -> None:
     for number, offset in ends:
         _require(_natural(number) and number < len(sizes), "a buffer of a copy")
         _require(_natural(offset) and offset + copy.nbytes <= sizes[number], "the end of a copy")
-    _require(copy.target >= len(plan.inputs), "a copy to an input")
+    _require(_is_writable(plan, copy.target), "the target of a copy")
 
 
 def _check_launch(plan: Plan, launch: Launch, heads: Heads) -> None:
@@ -104,8 +104,12 @@ def _fits(plan: Plan, parameter: str, arg: int | Scalar) -> bool:
         return "*" not in parameter and _is_number(arg)
     if "*" not in parameter or not _natural(arg) or arg >= len(plan.sizes):
         return False
-    # What a kernel may write is no input.
-    return arg >= len(plan.inputs) or parameter.lstrip().startswith("const ")
+    return _is_writable(plan, arg) or parameter.lstrip().startswith("const ")
+
+
+def _is_writable(plan: Plan, number: int) -> bool:
+    """Whether a buffer is neither an input nor a constant."""
+    return number >= len(plan.inputs) and not plan.tensor_count <= number < plan.first_slot
 
 
 def _starts(plan: Plan, number: int, parameters: Sequence[str], after: Sequence[Any]) -> bool:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from tiledialect.dialects.tile.base import tensor_type
-from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.dense_constants import dense_numbers, splat
 from tiledialect.ir.names import place_of
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
-from tiledialect.passes.convert.linalg.bodies import Body, constant, is_tensor
+from tiledialect.passes.convert.linalg.bodies import Body, is_tensor
 from tiledialect.passes.convert.linalg.elements import Element, Size, Space, filled, sizes_of
 from tiledialect.passes.convert.linalg.results import replace
 from tiledialect.passes.convert.linalg.scalar_ops import EMITTERS, emit
-
-MOST_CHOSEN = 16
-"""Most elements of a constant that are chosen by their places."""
 
 
 def fill(space: Space, element: Element, shape: list[Size], t: TensorType[Attribute]) -> SSAValue:
@@ -58,20 +53,15 @@ def _constant(
     t: TensorType[Attribute],
     rewriter: PatternRewriter,
 ) -> None:
-    """Convert a constant of one number or of few; others are refused."""
-    if value.is_splat():
-        element = Element(space.builder.insert(constant(value.get_attrs()[0], t.element_type)))
+    """Convert a constant: one number, few ones, or an array."""
+    if (number := splat(value)) is not None:
+        element = Element(layout.constant(space.builder, number, t.element_type))
         replace(op, [fill(space, element, list(t.get_shape()), t)], rewriter)
-    elif prod(t.get_shape()) <= MOST_CHOSEN:
-        numbers = [constant(number, t.element_type).number for number in value.get_attrs()]
-        made = layout.dense(space.builder, numbers, t.get_shape(), t.element_type)
+    elif len(value) <= layout.MOST_CHOSEN:
+        made = layout.dense(space.builder, dense_numbers(value), t.get_shape(), t.element_type)
         replace(op, [made], rewriter)
     else:
-        raise TileError.at(
-            op,
-            f"arith.constant: {t} holds more than {MOST_CHOSEN} numbers that are not alike; "
-            "give them as an input",
-        )
+        rewriter.replace(op, [], [layout.kept(space.builder, value)])
 
 
 def _elements(space: Space, op: Operation) -> list[Element]:

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects import stablehlo as added
 from tiledialect.dialects.stablehlo import upstream as hlo
+from tiledialect.ir.dense_constants import dense_numbers, splat
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
 from tiledialect.operators.layout import element_type
 from tiledialect.passes.convert.stablehlo.base import Conversion, numbers, result_shape
-from tiledialect.passes.convert.stablehlo.elementwise import to_number
 
 Values = Sequence[SSAValue]
-
-MOST_CHOSEN = 16
-"""Most elements of a constant that are chosen by their places; more are kept in memory."""
 
 
 def _constant(b: TensorBuilder, op: hlo.ConstantOp, _: Values) -> Values:
     t, sizes = element_type(op.output), result_shape(op)
-    if op.value.is_splat():
-        return [layout.full(b, to_number(op.value.get_values()[0], t), sizes, t)]
-    if prod(sizes) <= MOST_CHOSEN:
-        return [layout.dense(b, [to_number(v, t) for v in op.value.get_values()], sizes, t)]
     assert isinstance(op.value, DenseIntOrFPElementsAttr)
-    return [b.insert(arith.ConstantOp(op.value))]
+    if (number := splat(op.value)) is not None:
+        return [layout.full(b, number, sizes, t)]
+    if len(op.value) <= layout.MOST_CHOSEN:
+        return [layout.dense(b, dense_numbers(op.value), sizes, t)]
+    return [layout.kept(b, op.value)]
 
 
 def _iota(b: TensorBuilder, op: hlo.IotaOp, _: Values) -> Values:

@@ -110,25 +110,8 @@ func.func @long(%x: tensor<3xf32>) -> tensor<3xf32> {
 
 // -----
 
-// CHECK: error: arith.constant: tensor<18xi32> holds more than 16 numbers that are not alike; give them as an input
-func.func @table(%x: tensor<18xi32>) -> tensor<18xi32> {
-  %k = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7]> : tensor<18xi32>
-  %a = arith.addi %x, %k : tensor<18xi32>
-  func.return %a : tensor<18xi32>
-}
-
-// -----
-
 // CHECK: error: arith.mulsi_extended has no counterpart in the tile dialect
 func.func @high(%x: tensor<4xi32>) -> tensor<4xi32> {
   %l, %h = arith.mulsi_extended %x, %x : tensor<4xi32>
   func.return %h : tensor<4xi32>
-}
-
-// -----
-
-// CHECK: error: arith.constant has no counterpart in the tile dialect
-func.func @resource() -> tensor<4xi32> {
-  %c = arith.constant dense_resource<blob> : tensor<4xi32>
-  func.return %c : tensor<4xi32>
 }

@@ -25,14 +25,15 @@ from tiledialect.records import from_json, to_json
 
 HEAD = "__kernel __attribute__((reqd_work_group_size(2, 1, 1))) void k("
 PARAMETERS = "const __global float *A, __global uchar *B, long n, __global int *t, long t_start"
-ARGS = (0, 1, Scalar("int64", -3), 3, Scalar("int64", 8))
+ARGS = (0, 1, Scalar("int64", -3), 4, Scalar("int64", 8))
 PLAN = Plan(
     (Tensor("A", (2, 3), "float32"),),
     (Tensor("B'", (), "uint8"), Tensor("C", (0,), "bool")),
     (64,),
     (Slot(0, 32, 24), Slot(0, 56, 8)),
-    (Launch("k", (4, 1, 1), (2, 1, 1), ARGS), Copy(4, 3, 8)),
+    (Launch("k", (4, 1, 1), (2, 1, 1), ARGS), Copy(5, 4, 8)),
     f"{HEAD}{PARAMETERS})\n{{\n    // ü\n}}\n",
+    constants=(b"\0\1\2\xff",),
 )
 
 BINARIES = Binary({"k": "k"}, b"bin\n\0ary"), Binary({"k": "other"}, b"")
@@ -109,13 +110,14 @@ NO_PLANS: dict[str, Plan] = {
     "no local size": replace(PLAN, steps=(replace(LAUNCH, local_size=(0, 1, 1)),)),
     "text as a size": replace(PLAN, steps=(replace(LAUNCH, local_size=("2", 1, 1)),)),
     "too few arguments": replace(PLAN, steps=(replace(LAUNCH, args=ARGS[:4]),)),
-    "no such buffer": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], 5, ARGS[4])),)),
+    "no such buffer": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], 6, ARGS[4])),)),
     "negative buffer": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], -1, ARGS[4])),)),
     "an input is written": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], 0, ARGS[4])),)),
+    "a constant is written": replace(PLAN, steps=(replace(LAUNCH, args=(*ARGS[:3], 3, ARGS[4])),)),
     "a number as a buffer": replace(
         PLAN, steps=(replace(LAUNCH, args=(Scalar("int64", 1), *ARGS[1:])),)
     ),
-    "a buffer as a number": replace(PLAN, steps=(replace(LAUNCH, args=(0, 1, 3, *ARGS[3:])),)),
+    "a buffer as a number": replace(PLAN, steps=(replace(LAUNCH, args=(0, 1, 4, *ARGS[3:])),)),
     "type of a number": replace(
         PLAN, steps=(replace(LAUNCH, args=(0, 1, Scalar("int65", 1), *ARGS[3:])),)
     ),
@@ -129,13 +131,14 @@ NO_PLANS: dict[str, Plan] = {
     "start of a slot": replace(
         PLAN, steps=(replace(LAUNCH, args=(*ARGS[:4], Scalar("int64", 7))),)
     ),
-    "slot that is taken whole": replace(PLAN, steps=(replace(LAUNCH, args=(0, 3, *ARGS[2:])),)),
+    "slot that is taken whole": replace(PLAN, steps=(replace(LAUNCH, args=(0, 4, *ARGS[2:])),)),
     "copy beyond the end": replace(PLAN, steps=(replace(COPY, nbytes=9),)),
     "copy of less than nothing": replace(PLAN, steps=(replace(COPY, nbytes=-1),)),
     "copy from an offset": replace(PLAN, steps=(replace(COPY, source_offset=17),)),
     "copy to before the start": replace(PLAN, steps=(replace(COPY, target_offset=-1),)),
     "copy from nowhere": replace(PLAN, steps=(replace(COPY, source=9),)),
-    "copy to an input": replace(PLAN, steps=(Copy(0, 3, 8),)),
+    "copy to an input": replace(PLAN, steps=(Copy(0, 4, 8),)),
+    "copy to a constant": replace(PLAN, steps=(Copy(3, 4, 4),)),
 }
 
 
