@@ -79,7 +79,7 @@ def take_resources(module: ModuleOp, context: Context) -> None:
         if not text:
             raise TileError.at(op, f"there is no resource {key}")
         data = bytes.fromhex(text.removeprefix("0x"))[RESOURCE_HEADER:]
-        found = DenseIntOrFPElementsAttr(t, BytesAttr(data))
+        found = DenseIntOrFPElementsAttr(t, BytesAttr(data))  # pyright: ignore[reportArgumentType]
         if len(data) != prod(t.get_shape()) * t.element_type.compile_time_size:
             raise TileError.at(op, f"resource {key} has {len(data)} bytes, which are no {t}")
         op.properties["value"] = found
