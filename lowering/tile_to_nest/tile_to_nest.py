@@ -37,7 +37,7 @@ from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
-from tiledialect.ir.dense_constants import dense_constant
+from tiledialect.ir.dense_constants import dense_constant, stored
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.structural_hash import structural_hash
 from tiledialect.ir.target_spec import limit, platform
@@ -157,7 +157,7 @@ class HostFunction:
             kept = self.globals[numbers] = memref.GlobalOp.get(
                 StringAttr(name),
                 t,
-                DenseIntOrFPElementsAttr(TensorType(t.element_type, t.get_shape()), numbers.data),
+                stored(numbers, t.element_type),
                 constant=UnitAttr(),
             )
         buffer = self.builder.insert(memref.GetGlobalOp(kept.sym_name.data, t)).memref

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i1,
 )
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
@@ -55,6 +55,15 @@ def dense_numbers(value: DenseIntOrFPElementsAttr) -> list[int | float]:
     return numbers.astype(np.float64 if is_real else numbers.dtype, copy=False).tolist()
 
 
+def stored(value: DenseIntOrFPElementsAttr, t: Attribute) -> DenseIntOrFPElementsAttr:
+    """Numbers of a constant as ones of another type of as many bits."""
+    return _made(TensorType(t, value.get_shape()), value.data.data)
+
+
+def _made(t: TensorType[Attribute], data: bytes) -> DenseIntOrFPElementsAttr:
+    return DenseIntOrFPElementsAttr(t, BytesAttr(data))  # pyright: ignore[reportArgumentType]
+
+
 def splat(value: DenseIntOrFPElementsAttr) -> int | float | None:
     """The number that all elements of a constant are, bit for bit; 0 if there are no elements."""
     data, count = value.data.data, len(value)
@@ -79,7 +88,7 @@ def take_resources(module: ModuleOp, context: Context) -> None:
         if not text:
             raise TileError.at(op, f"there is no resource {key}")
         data = bytes.fromhex(text.removeprefix("0x"))[RESOURCE_HEADER:]
-        found = DenseIntOrFPElementsAttr(t, BytesAttr(data))  # pyright: ignore[reportArgumentType]
+        found = _made(t, data)
         if len(data) != prod(t.get_shape()) * t.element_type.compile_time_size:
             raise TileError.at(op, f"resource {key} has {len(data)} bytes, which are no {t}")
         op.properties["value"] = found
