@@ -62,6 +62,7 @@ from tiledialect.passes.schedule.tile_join_axes import TileJoinAxesPass
 from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.specialize.tile_narrow_operands import TileNarrowOperandsPass
 from tiledialect.passes.specialize.tile_widen import TileWidenPass
+from tiledialect.passes.split.rewrites.split_choice import PIECES
 from tiledialect.passes.split.tile_split_rows import TileSplitRowsPass
 from tiledialect.passes.split.tile_split_scan import TileSplitScanPass
 from tiledialect.passes.split.tile_split_scatter import TileSplitScatterPass
@@ -69,10 +70,6 @@ from tiledialect.schedule.default_schedule import LOCAL_SIZE
 
 MODELLED = Fusion()
 """Fusion decided by the cost model."""
-
-PIECES = ("parts", "products", "factor")
-"""Ends of the names of kernels that passes make of a contraction: partial results, products of
-Winograd's windows, the first of two products."""
 
 NEST_PASSES = (
     *(NestFreeBarriersPass, NestStreamStoresPass, NestPrefetchPass, NestPrefetchStreamsPass),

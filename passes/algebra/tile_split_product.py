@@ -23,7 +23,7 @@ from tiledialect.ir.named_values import names_text, option_name
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
-from tiledialect.passes.split.rewrites.split_choice import results_with
+from tiledialect.passes.split.rewrites.split_choice import is_kept
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import best_seconds
 from tiledialect.schedule.search.tensor_cores import SPLIT_GAIN
@@ -126,7 +126,7 @@ class TileSplitProductPass(ModulePass):
         """The two sums that replace a product; None if it stays."""
         if self.first:
             return split(op, self._places(op))
-        if device is None or not results_with(op).isdisjoint(self.keep):
+        if device is None or is_kept([op], self.keep):
             return None
         return best_split(op, device)
 

@@ -21,7 +21,7 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.algebra.rewrites.winograd import SlidingSum, WinogradRewrite
-from tiledialect.passes.split.rewrites.split_choice import Weighed, results_with, weighed_splits
+from tiledialect.passes.split.rewrites.split_choice import Weighed, is_kept, weighed_splits
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import best_seconds
 
@@ -78,7 +78,7 @@ class TileWinogradPass(PassWithFlags):
         reasons = [
             _choose(found, device)
             for found in slidings
-            if found is not None and results_with(found.op).isdisjoint(self.keep)
+            if found is not None and not is_kept([found.op], self.keep)
         ]
         return reasons if self.explain else []
 

@@ -23,7 +23,7 @@ from tiledialect.passes.diagnostics.value_text import described
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.passes.split.rewrites.split_choice import (
     Weighed,
-    results_with,
+    is_kept,
     weighed_splits,
 )
 from tiledialect.passes.split.rewrites.split_row_reductions import group_of
@@ -86,7 +86,7 @@ class TileSplitReductionPass(PassWithFlags):
                 continue
             if device is None:
                 found = "no device is described"
-            elif self.keep and not results_with(op).isdisjoint(self.keep):
+            elif is_kept([op], self.keep):
                 found = "its schedule is given"
             elif op in rows:
                 found = "work-groups keep its rows for other aggregates of them"

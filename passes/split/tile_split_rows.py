@@ -17,7 +17,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.split.rewrites.partial_merge import Selected
-from tiledialect.passes.split.rewrites.split_choice import results_with, weighed_splits
+from tiledialect.passes.split.rewrites.split_choice import is_kept, weighed_splits
 from tiledialect.passes.split.rewrites.split_row_reductions import (
     RowAggregates,
     group_of,
@@ -71,7 +71,7 @@ class TileSplitRowsPass(ModulePass):
             if contraction in replaced or isinstance(contraction.parent_op(), KernelOp):
                 continue
             group = group_of(contraction)
-            if group is None or any(not results_with(c).isdisjoint(self.keep) for c in group.ops):
+            if group is None or is_kept(group.ops, self.keep):
                 continue
             if (place := self._place(group, contraction, device, op)) is not None:
                 replaced |= group.ops

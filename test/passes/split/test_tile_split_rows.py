@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import TensorType, f32
 import tiledialect as td
 from tiledialect.api.inputs import types_of
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.passes.split.tile_split_rows import TileSplitRowsPass
@@ -163,3 +164,19 @@ def test_parts_on_a_gpu():
 
 def _all(found: object) -> list[Array]:
     return list(found) if isinstance(found, tuple | list) else [np.asarray(found)]
+
+
+def test_schedules_of_split_rows_can_be_given():
+    target = spec("GPU", {"type": "gpu", "compute_units": 132})
+    program = td.compile(BATCH_NORM)._program  # pyright: ignore[reportPrivateUsage]
+    arrays = np.ones((32, 64, 56, 56), np.float32), np.ones(64, np.float32)
+
+    def schedules(given: tuple[str, ...] = ()) -> tuple[str, ...]:
+        types = types_of(arrays)
+        at = program.module, program.name, types, target, (), "tile-loop-tiling"
+        named = named_kernels(compile_module(*at, given)).items()
+        return tuple(f"{name}: {schedule_text(kernel)}" for name, kernel in named)
+
+    chosen = schedules()
+    assert any(text.startswith("S_parts: ") for text in chosen)
+    assert schedules(chosen) == chosen
