@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import inf, pi, sqrt
+from math import inf, log, pi, sqrt
 
-from xdsl.dialects.builtin import IntegerType, Signedness, f64, i32
+from xdsl.dialects.builtin import IntegerType, Signedness, f16, f64, i32
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -152,22 +152,29 @@ def _polynomial(b: TensorBuilder, x: SSAValue, coefficients: tuple[float, ...]) 
     return result
 
 
+def _is_near(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """Whether a number is too small for its logarithm alone, and its square is finite."""
+    return is_less(b, x, {f16: 200.0, f64: 1e9}.get(element_type(x), 1e4))
+
+
 def asinh(b: TensorBuilder, x: SSAValue) -> SSAValue:
     """The inverse of the hyperbolic sine."""
     size = b.op(ew.AbsOp, x)
     squared = b.mul(size, size)
     root = b.op(ew.SqrtOp, b.add(squared, 1.0))
     near = b.op(ew.Log1pOp, b.add(size, b.div(squared, b.add(root, 1.0))))
-    far = b.add(b.op(ew.LogOp, size), 0.6931471805599453)
-    return b.mul(sign(b, x), b.select(is_less(b, size, 1e4), near, far))
+    far = b.add(b.op(ew.LogOp, size), log(2))
+    return b.mul(sign(b, x), b.select(_is_near(b, size), near, far))
 
 
 def acosh(b: TensorBuilder, x: SSAValue) -> SSAValue:
-    """The inverse of the hyperbolic cosine."""
+    """The inverse of the hyperbolic cosine; NaN below 1."""
     less = b.sub(x, 1.0)
-    near = b.op(ew.Log1pOp, b.add(less, b.op(ew.SqrtOp, b.mul(less, b.add(x, 1.0)))))
-    far = b.add(b.op(ew.LogOp, x), 0.6931471805599453)
-    return b.select(is_less(b, x, 1e4), near, far)
+    # The root of the product of both would be finite below -1.
+    root = b.mul(b.op(ew.SqrtOp, less), b.op(ew.SqrtOp, b.add(x, 1.0)))
+    near = b.op(ew.Log1pOp, b.add(less, root))
+    far = b.add(b.op(ew.LogOp, x), log(2))
+    return b.select(_is_near(b, x), near, far)
 
 
 def atanh(b: TensorBuilder, x: SSAValue) -> SSAValue:
@@ -219,7 +226,5 @@ def clamp(b: TensorBuilder, low: SSAValue, x: SSAValue, high: SSAValue) -> SSAVa
 def clamped_index(b: TensorBuilder, x: SSAValue, last: int) -> SSAValue:
     """Positions as i32 from 0 to ``last``."""
     t = element_type(x)
-    if et.is_unsigned(t):
-        x = b.op(ew.MinOp, x, like(b, x, min(last, et.limits(t)[1])))
-        return cast(b, x, i32)
-    return cast(b, clamp(b, like(b, x, 0), x, like(b, x, last)), i32)
+    inner = b.op(ew.MinOp, x, like(b, x, min(last, et.limits(t)[1])))
+    return cast(b, inner if et.is_unsigned(t) else b.op(ew.MaxOp, inner, like(b, x, 0)), i32)

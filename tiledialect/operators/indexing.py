@@ -112,6 +112,8 @@ def update_slice(
     b: TensorBuilder, x: SSAValue, update: SSAValue, starts: Sequence[SSAValue]
 ) -> SSAValue:
     """``x`` with a part replaced, from computed places on, which are moved inside."""
+    if 0 in shape(update):
+        return x
     result, is_inside = update, None
     for axis, start in enumerate(starts):
         n, m = shape(x)[axis], shape(update)[axis]
@@ -144,6 +146,8 @@ def scatter_replacing(
         total = scatter(b, updates, places, shape(x))
         return b.select(b.op(ew.CmpGtOp, counts, 0), cast(b, total, element_type(x)), x)
     count = prod(shape(updates))
+    if count == 0:
+        return x
     numbers = reshape(b, iota(b, (count,), 0, i32), shape(updates))
     latest = scatter_extreme(b, b.add(numbers, 1), places, shape(x), Aggregation.max, 0)
     chosen = b.insert(GatherOp.make(reshape(b, updates, (count,)), b.sub(latest, 1)))

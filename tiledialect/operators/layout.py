@@ -247,7 +247,7 @@ def kept(b: TensorBuilder, value: DenseIntOrFPElementsAttr) -> SSAValue:
 
 def dense(b: TensorBuilder, values: Sequence[Number], sizes: Shape, t: Attribute) -> SSAValue:
     """Tensor of few given numbers, chosen by their places."""
-    most = max(set(values), key=values.count)
+    most = max(set(values), key=values.count, default=0)
     count = len(values)
     result = constant(b, most, t)
     place = iota(b, (count,), 0, CONCRETE["i32"])
