@@ -37,10 +37,7 @@ WIDE = (2**31, 2**62)
 
 def generalize_batch(kernel: gpu.FuncOp, device: Device) -> None:
     """Raise the batch size of a kernel as far as the same arrays fit the device's caches."""
-    names = (*kernel.attributes, *kernel.properties)
-    if not SAID.issuperset(n.removeprefix("gpu.") for n in names):
-        return
-    for loop in ops_of(kernel, ForOp):
+    for loop in ops_of(kernel, ForOp) if is_said(kernel) else ():
         if loop.role.data.role is Role.GROUP and (batch := Batch.of(loop, kernel)) is not None:
             batch.stretch(device)
 
@@ -86,20 +83,34 @@ class Batch:
             return
         self.loop.bounds = ExprsAttr([Expr(), Expr.const(most), Expr.const(1)])
         for argument, n in self.arguments.items():
-            Rewriter.replace_value_with_new_type(argument, _of_parts(argument.type, n * most))
+            Rewriter.replace_value_with_new_type(argument, with_extent(argument.type, n * most))
         types = self.kernel.body.block.arg_types
         self.kernel.function_type = FunctionType.from_lists(types, [])
         # The grid is launched with fewer groups.
         self.kernel.known_grid_size = None
 
     def _sides(self, steps: int, device: Device) -> tuple[bool, ...]:
-        """Whether arrays, each and together, exceed the sizes on which passes over nests decide."""
-        types: dict[SSAValue, Attribute] = {a: a.type for a in self.kernel.body.block.args}
-        types |= {a: _of_parts(types[a], n * steps) for a, n in self.arguments.items()}
-        each = [_bytes(t) for t in types.values()]
-        limits = device.second_cache, device.cache_sizes[-1], *WIDE
-        apart = (size > limit for size in each for limit in limits)
-        return (*apart, sum(each) > device.most_kept)
+        types = {a: with_extent(a.type, n * steps) for a, n in self.arguments.items()}
+        return sides(self.kernel, types, device)
+
+
+def is_said(kernel: gpu.FuncOp) -> bool:
+    """Whether no attribute of a kernel depends on the batch size."""
+    names = (*kernel.attributes, *kernel.properties)
+    return SAID.issuperset(n.removeprefix("gpu.") for n in names)
+
+
+def sides(
+    kernel: gpu.FuncOp, types: Mapping[SSAValue, Attribute], device: Device
+) -> tuple[bool, ...]:
+    """Whether arguments, each and together, exceed the sizes on which passes over nests decide.
+
+    ``types`` are other types of some of them.
+    """
+    each = [_bytes(types.get(a, a.type)) for a in kernel.body.block.args]
+    limits = device.second_cache, device.cache_sizes[-1], *WIDE
+    apart = (size > limit for size in each for limit in limits)
+    return (*apart, sum(each) > device.most_kept)
 
 
 def _bytes(t: Attribute) -> int:
@@ -118,7 +129,7 @@ def _is_of_parts(t: Attribute, extent: int) -> bool:
     )
 
 
-def _of_parts(t: Attribute, extent: int) -> MemRefType[Attribute]:
+def with_extent(t: Attribute, extent: int) -> MemRefType[Attribute]:
     """The memref type with another extent of the first axis."""
     assert isinstance(t, MemRefType)
     return MemRefType(t.element_type, [extent, *t.get_shape()[1:]], t.layout, t.memory_space)
@@ -137,10 +148,15 @@ def _elements(op: Operation, index: SSAValue) -> int | None:
         # A tensor without axes has one element, which no index moves.
         return None
     own = Expr.var(f"d{[*op.indices].index(index)}")
-    first, *others = op.access.data
+    first, *others = expressions_in(op)
     ((name, _),) = own.terms
     elements = first.coefficients.get(name, 0)
-    tested = () if op.condition is None else expressions_of(op.condition.data)
-    still = (first - own * elements, *others, *tested)
+    still = (first - own * elements, *others)
     is_alone = not any(own.names[0] in e.names for e in still)
     return elements if elements > 0 and is_alone else None
+
+
+def expressions_in(op: LoadOp | StoreOp) -> tuple[Expr, ...]:
+    """Coordinates of an access, and the expressions of its condition."""
+    tested = () if op.condition is None else expressions_of(op.condition.data)
+    return (*op.access.data, *tested)

@@ -15,6 +15,7 @@ from tiledialect.ir.structural_hash import structural_hash_with_names
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.nest.nest_stream_stores import mark_unread
 from tiledialect.lowering.nest.utils.batch_generalization import generalize_batch
+from tiledialect.lowering.nest.utils.batch_steps import open_steps
 from tiledialect.lowering.opencl.function import ArgumentAccess
 from tiledialect.lowering.opencl.target import Program
 from tiledialect.lowering.pipeline import join_nests, lower_joined_nests
@@ -37,27 +38,42 @@ class Printed:
     accesses: Sequence[ArgumentAccess]
 
 
+@dataclass(frozen=True)
+class Use:
+    """A kernel of a program: the printed one, and the values of its size arguments."""
+
+    printed: Printed
+    sizes: Sequence[int]
+
+
 class PrintedKernels:
     """Cache of printed kernels by the structure of their nests."""
 
     def __init__(self, most: int = KEPT):
         self.kernels: LruCache[Hashable, Printed] = LruCache(most)
 
-    def printed(self, kernel: gpu.FuncOp, module: ModuleOp) -> Printed:
+    def use(self, kernel: gpu.FuncOp, module: ModuleOp) -> Use:
         """Print a kernel of a module, or take it from the cache."""
         alone = _alone(kernel, module)
         (own,) = ops_of(alone, gpu.FuncOp)
-        generalize_batch(own, device_of(alone) or described(Kind.CPU, {}))
+        device = device_of(alone) or described(Kind.CPU, {})
+        generalize_batch(own, device)
+        sizes = open_steps(own, device)
         around = own.parent_op()
         assert isinstance(around, gpu.ModuleOp)
         said = (frozenset(op.attributes.items()) for op in (alone, around))
         key = (*said, own.sym_name, structural_hash_with_names(own))
         if (found := self.kernels.find(key)) is not None:
-            return found
+            return Use(found, sizes)
         lower_joined_nests(Context(), alone)
         program = Program()
         program.add(around)
-        return self.kernels.put(key, Printed(program, accesses_of(own)))
+        return Use(
+            self.kernels.put(
+                key, Printed(program, accesses_of(own)[: len(own.body.block.args) - len(sizes)])
+            ),
+            sizes,
+        )
 
 
 PRINTED = PrintedKernels()
@@ -93,13 +109,15 @@ def plan_of_nests(
     mark_unread(module)
     GpuArenaPass().apply(context, module)
     program = Program()
-    accesses: dict[gpu.FuncOp, Sequence[ArgumentAccess]] = {}
+    uses: dict[gpu.FuncOp, Use] = {}
     for kernel in ops_of(module, gpu.FuncOp):
-        own = kept.printed(kernel, module)
-        accesses[kernel] = own.accesses
-        program.take(own.program)
+        uses[kernel] = kept.use(kernel, module)
+        own = uses[kernel].printed.program
+        program.take(own)
         if builder is not None:
-            builder(own.program)
+            builder(own)
     if builder is not None:
         builder(End.WHOLE)
-    return plan_of(module, name, program, accesses.__getitem__)
+    return plan_of(
+        module, name, program, lambda k: uses[k].printed.accesses, lambda k: uses[k].sizes
+    )

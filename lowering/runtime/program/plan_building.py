@@ -49,6 +49,8 @@ from tiledialect.lowering.runtime.program.plan import (
 
 Accesses = Callable[[gpu.FuncOp], Sequence[ArgumentAccess]]
 """Accesses of a kernel to the memory of each argument."""
+Sizes = Callable[[gpu.FuncOp], Sequence[int]]
+"""Values of the arguments of a kernel after those of its launches."""
 
 
 def accesses_of(kernel: gpu.FuncOp) -> Sequence[ArgumentAccess]:
@@ -71,7 +73,13 @@ def make_plan(module: ModuleOp, name: str) -> Plan:
     return plan_of(module, name, program, accesses_of)
 
 
-def plan_of(module: ModuleOp, name: str, program: Program, accesses: Accesses) -> Plan:
+def plan_of(
+    module: ModuleOp,
+    name: str,
+    program: Program,
+    accesses: Accesses,
+    sizes: Sizes = lambda kernel: (),
+) -> Plan:
     """The plan of the host function ``name``, whose kernels are printed in a program."""
     host = None
     for op in module.ops:
@@ -80,7 +88,8 @@ def plan_of(module: ModuleOp, name: str, program: Program, accesses: Accesses) -
     if host is None or not host.body.blocks:
         raise TileError(f"the module has no host function {name}")
     source = program.text if program.functions else ""
-    return _Host(host, kernels_of(module), globals_of(module), accesses).plan(source)
+    found = _Host(host, kernels_of(module), globals_of(module), accesses, sizes)
+    return found.plan(source)
 
 
 class _Host:
@@ -92,6 +101,7 @@ class _Host:
         kernels: Kernels,
         arrays: Mapping[str, memref.GlobalOp],
         accesses: Accesses,
+        size_arguments: Sizes,
     ):
         block, returned = host.body.block, host.body.block.last_op
         if not isinstance(returned, func.ReturnOp):
@@ -99,6 +109,7 @@ class _Host:
         self.host = host
         self.kernels = kernels
         self.accesses = accesses
+        self.size_arguments = size_arguments
         self.returned_by = returned
         self.returned = returned.operands
         self.inputs = self._tensors(host.arg_attrs, block.args, "arg")
@@ -289,6 +300,7 @@ class _Host:
                 args.append(Scalar("int64", start))
             elif start:
                 raise _unsupported(op, f"{op.kernel} takes a whole buffer, not {value.type} in one")
+        args += [Scalar(f"int{index_bits(module)}", n) for n in self.size_arguments(kernel)]
         global_size = (groups[0] * x, groups[1] * y, groups[2] * z)
         self.steps.append(Launch(kernel.sym_name.data, global_size, (x, y, z), tuple(args)))
 

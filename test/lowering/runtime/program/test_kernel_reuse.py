@@ -8,16 +8,11 @@ from random import Random
 import numpy as np
 import pytest
 from described import spec
-from xdsl.context import Context
-from xdsl.passes import PassPipeline
 
 import tiledialect as td
 from tiledialect.lowering.compilation import compile_module
-from tiledialect.lowering.host.gpu_arena import GpuArenaPass
-from tiledialect.lowering.pipeline import TileToGpuPass
 from tiledialect.lowering.runtime.program.kernel_reuse import PrintedKernels, plan_of_nests
-from tiledialect.lowering.runtime.program.plan import Plan
-from tiledialect.lowering.runtime.program.plan_building import make_plan
+from tiledialect.lowering.runtime.program.plan import Launch, Plan, Scalar
 
 PRODUCT = "function (A[B, M, K], W[K, N]) -> (C) { C[b, i, j: B, M, N] = +(A[b, i, k] * W[k, j]); }"
 BLOCK = """function (X[B, T, C], W[C, D], G[D]) -> (R) {
@@ -38,16 +33,15 @@ def plans(
     kind: str = "CPU",
     platform: str = "Intel(R) OpenCL",
 ) -> tuple[Plan, Plan]:
-    """The plan of a program with kernels that are kept, and the one without."""
+    """The plan of a program with kernels that are kept, and the one of lowering all anew."""
     function = td.compile(text)
     given = function._program  # pyright: ignore[reportPrivateUsage]
     target = spec(kind, DEVICE | {"type": kind.lower(), "platform": platform})
     module = compile_module(
         given.module, given.name, function.types(types, {}), target, (), "lift-to-nest", schedules
     )
-    anew = module.clone()
-    PassPipeline((TileToGpuPass(), GpuArenaPass())).apply(Context(), anew)
-    return plan_of_nests(module, given.result_name, kept), make_plan(anew, given.result_name)
+    anew = plan_of_nests(module.clone(), given.result_name, PrintedKernels())
+    return plan_of_nests(module, given.result_name, kept), anew
 
 
 def kept_after(kept: PrintedKernels, batches: tuple[int, ...], schedule: str) -> list[int]:
@@ -99,14 +93,76 @@ def test_one_kernel_serves_all_batches_of_whole_tiles(elements: int) -> None:
 @pytest.mark.parametrize(
     "schedule",
     [
-        # A guard depends on the batch, or where a group is in the grid does, or there is a loop.
+        # A guard depends on the batch, or where a group is in the grid does, or steps are unrolled.
         "C: <group.y 2*b : {1}, group.x i : 16, serial b : 2, serial k : 32, vector j : 16>",
         "C: <group.x 4*i : 4, group.x b : {0}, serial i : 4, serial k : 32, vector j : 16>",
-        "C: <group.x i : 16, serial b : {0}, serial k : 32, vector j : 16>",
+        "C: <group.x i : 16, serial k : 32, unroll b : {0}, vector j : 16>",
     ],
 )
 def test_other_kernels_are_lowered_for_each_batch(schedule: str) -> None:
     assert kept_after(PrintedKernels(), (7, 5, 7), schedule) == [1, 2, 2]
+
+
+SUM = "function (A[B, M, K], V[B, K, N]) -> (C) { C[i, j: M, N] = +(A[b, i, k] * V[b, k, j]); }"
+STEPS = [
+    (PRODUCT, "C: <group.x i : 16, serial b : {0}, serial k : 32, vector j : 16>"),
+    (PRODUCT, "C: <group.y {1}*b : 2, group.x i : 16, serial b : {1}, serial k : 32, vector j : 16>"),
+    (SUM, "C: <group.x i : 16, serial b : {0}, serial k : 32, vector j : 16>"),
+    (SUM, "C: <group.x i : 16, serial 2*b : {1}, serial k : 32, unroll b : 2, vector j : 16>"),
+    (SUM, "C: <group.x 8*i : 2, serial i : 8, serial b : {0}, serial k : 32, vector j : 16> "
+          "stage <%V local at i>"),
+]  # fmt: skip
+"""Programs with schedules that have serial loops over a batch, or over half of it."""
+
+
+def types_of(text: str, batch: int) -> list[str]:
+    return [f"{batch}x16x32xf32", "32x16xf32" if text is PRODUCT else f"{batch}x32x16xf32"]
+
+
+@pytest.mark.parametrize("kind", ["CPU", "GPU"])
+@pytest.mark.parametrize(("text", "schedule"), STEPS)
+def test_one_kernel_serves_all_batches_of_loops(text: str, schedule: str, kind: str) -> None:
+    kept = PrintedKernels()
+    # Of these, all round up to the same power of two.
+    for batch in (16, 10, 14, 16):
+        found, anew = plans(
+            text, types_of(text, batch), kept, schedule.format(batch, batch // 2), kind=kind
+        )
+        assert found == anew
+        assert kept.kernels.kept == 1
+        (launch,) = found.steps
+        assert isinstance(launch, Launch)
+        assert launch.args[-1] == Scalar("int32", batch // (1 + ("{1}" in schedule)))
+
+
+@pytest.mark.parametrize(("text", "schedule"), STEPS)
+def test_kernels_of_loops_over_batches_compute(text: str, schedule: str, device: td.Device) -> None:
+    """Kernels that are kept for other batches are those of the same process."""
+    generator = np.random.default_rng(0)
+    function = td.compile(text, device=device)
+    for batch in (16, 10, 14):
+        # Small integers: sums are exact in any order.
+        shapes = [tuple(map(int, t.split("x")[:-1])) for t in types_of(text, batch)]
+        arrays = [generator.integers(-3, 4, s).astype(np.float32) for s in shapes]
+        name, _, own = schedule.format(batch, batch // 2).partition(": ")
+        own = function.with_schedules({name: own})
+        np.testing.assert_array_equal(own(*arrays), function.reference(*arrays))
+
+
+@pytest.mark.parametrize(("columns", "kernels"), [(16, [1, 1, 1]), (24, [1, 2, 2])])
+def test_buffers_of_batches_must_fit(columns: int, kernels: list[int]) -> None:
+    """Where the next power of two has no room, there is a kernel for each batch."""
+    schedule = (
+        "C: <group.x 8*i : 2, serial i : 8, serial b : {0}, serial k : 32, serial 8*j : {1},\n"
+        "vector j : 8> stage <%V local at i>"
+    )
+    kept, counts = PrintedKernels(), list[int]()
+    # A step takes 2 KiB or 3 KiB of 32 KiB.
+    for batch in (9, 10, 9):
+        types = [f"{batch}x16x32xf32", f"{batch}x32x{columns}xf32"]
+        plans(SUM, types, kept, schedule.format(batch, columns // 8))
+        counts.append(kept.kernels.kept)
+    assert counts == kernels
 
 
 def test_a_batch_of_one_has_a_kernel_of_its_own() -> None:
