@@ -34,6 +34,9 @@ from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.loops import Role
 from tiledialect.schedule.search.choice import MOST_SUMS
 
+LARGE = 64
+"""Least operations of a loop without loops inside whose end may be an argument."""
+
 
 def open_steps(kernel: gpu.FuncOp, device: Device) -> list[int]:
     """Give a kernel the numbers of steps over batches as arguments; the values of these."""
@@ -73,7 +76,7 @@ class _Steps:
 
     @staticmethod
     def of(loop: ForOp) -> _Steps | None:
-        """The batch of a loop; None if the index has other uses, or there are no loops inside."""
+        """The batch of a loop; None if the index has other uses, or all its loops are small."""
         count = loop.extent
         if count is None or count < 2 or not _has_steps(loop, Role.SERIAL, count):
             return None
@@ -122,13 +125,13 @@ class _Steps:
         return None
 
     def _is_whole(self) -> bool:
-        """Whether each access has one loop and each memory one form, and there are loops inside."""
+        """Whether each access has one loop and each memory one form, and a loop is large."""
         loops = {place.index for place in self.places.values()}
         forms = {(op.memory, p.elements, p.group) for op, p in self.places.items()}
         return (
             all(sum(i in loops for i in op.indices) == 1 for op in self.places)
             and len(forms) == len({memory for memory, *_ in forms})
-            and any(_has_loops(_loop_of(index)) for index in loops)
+            and any(_is_large(loop) for loop in map(_loop_of, loops) if loop is not None)
         )
 
     def _types(self, count: int) -> dict[SSAValue, Attribute]:
@@ -206,10 +209,18 @@ def _has_steps(loop: ForOp | None, role: Role, count: int) -> bool:
     )
 
 
-def _has_loops(loop: ForOp | None) -> bool:
-    """Whether loops in a loop remain loops: the test of the outer one's end costs nothing."""
-    inside = ops_of(loop, ForOp) if loop is not None else ()
-    return any(x is not loop and not x.is_unrolled for x in inside)
+def _is_large(loop: ForOp) -> bool:
+    """Whether a test in each step costs nothing: there are loops inside, or many operations."""
+    inside = (x for x in ops_of(loop, ForOp) if x is not loop)
+    return any(not x.is_unrolled for x in inside) or _operations(loop) >= LARGE
+
+
+def _operations(op: Operation) -> int:
+    """Number of the operations in an op, with those of unrolled steps; lanes are one."""
+    is_unrolled = isinstance(op, ForOp) and op.role.data.role is Role.UNROLL
+    steps = (op.extent or 1) if is_unrolled else 1
+    inside = (x for region in op.regions for block in region.blocks for x in block.ops)
+    return steps * (1 + sum(map(_operations, inside)))
 
 
 def _can_grow(memory: SSAValue) -> bool:

@@ -108,6 +108,7 @@ STEPS = [
     (PRODUCT, "C: <group.x i : 16, serial b : {0}, serial k : 32, vector j : 16>"),
     (PRODUCT, "C: <group.y {1}*b : 2, group.x i : 16, serial b : {1}, serial k : 32, vector j : 16>"),
     (SUM, "C: <group.x i : 16, serial b : {0}, serial k : 32, vector j : 16>"),
+    (SUM, "C: <group.x 4*i : 4, serial b : {0}, unroll i : 4, unroll k : 32, vector j : 16>"),
     (SUM, "C: <group.x i : 16, serial 2*b : {1}, serial k : 32, unroll b : 2, vector j : 16>"),
     (SUM, "C: <group.x 8*i : 2, serial i : 8, serial b : {0}, serial k : 32, vector j : 16> "
           "stage <%V local at i>"),
@@ -163,6 +164,14 @@ def test_buffers_of_batches_must_fit(columns: int, kernels: list[int]) -> None:
         plans(SUM, types, kept, schedule.format(batch, columns // 8))
         counts.append(kept.kernels.kept)
     assert counts == kernels
+
+
+def test_short_loops_have_a_known_number_of_steps() -> None:
+    schedule = "C: <group.x i : 16, serial k : 32, serial b : {}, vector j : 16>"
+    kept = PrintedKernels()
+    for count, batch in enumerate((8, 6), 1):
+        found, _ = plans(SUM, types_of(SUM, batch), kept, schedule.format(batch))
+        assert "steps" not in found.source and kept.kernels.kept == count
 
 
 def test_a_batch_of_one_has_a_kernel_of_its_own() -> None:
