@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
 
-.PHONY: help demo test lint unit filecheck format dist docs fuzz jax bench bench-model clean
+.PHONY: help demo test lint unit filecheck format dist docs fuzz jax linalg bench bench-model clean
 
 help:
 	@echo "make demo    find edges in a photograph, and train a network to read digits"
@@ -20,6 +20,7 @@ help:
 	@echo "make format  format the code"
 	@echo "make fuzz    feed random programs, schedules, orders of passes and index spaces until something breaks"
 	@echo "make jax     run functions and models of JAX on the device, and tests of StableHLO"
+	@echo "make linalg  convert other projects' tests of linalg"
 	@echo "make bench   measure the kernels beside others'"
 	@echo "make bench-model  judge the cost model by recorded timings"
 
@@ -78,7 +79,12 @@ fuzz: $(INSTALLED)
 jax: $(INSTALLED)
 	@# STABLEHLO=../stablehlo: a checkout of openxla/stablehlo, whose interpreter tests run, too.
 	$(BIN)/pytest -q --every-case 0 test/api/test_jax.py
-	$(if $(STABLEHLO),$(BIN)/python test/stablehlo_oracle.py $(STABLEHLO)/stablehlo/tests/interpret)
+	$(if $(STABLEHLO),$(BIN)/python test/stablehlo_oracle.py \
+		$(STABLEHLO)/stablehlo/tests/interpret --page docs/stablehlo-tests.md)
+
+linalg: $(INSTALLED)
+	@# LINALG=../xdsl/tests/filecheck: folders of MLIR files.
+	$(BIN)/python test/linalg_oracle.py $(LINALG) --page docs/linalg-tests.md
 
 bench: $(INSTALLED)
 	@# ARGS="--only product --plot bench.svg": docs/bench.md.

@@ -3,17 +3,14 @@
 `python test/stablehlo_oracle.py PATH` takes the folder `stablehlo/tests/interpret` of a checkout,
 or single files of it. Each program in them holds inputs as constants and the expected results. It
 is converted to the tile dialect and computed by the reference semantics, with `--device` on a
-device. The table has a row for each file; the status is 1 if any result is wrong.
+device. The table has a row for each file, and is written to a page with `--page`; the status is 1
+if any result is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -34,6 +31,10 @@ from tiledialect.ir.mlir_text import all_dialects, parse_mlir
 from tiledialect.ir.verification import verify
 from tiledialect.passes.convert.convert_stablehlo_to_tile import ConvertStablehloToTilePass
 from tiledialect.passes.convert.stablehlo.elementwise import to_number
+
+sys.path.append(str(Path(__file__).parent / "support"))
+
+from outcomes import Outcome, files_of, programs, report
 
 TOLERANCES = {"bfloat16": 1e-2, "float16": 2e-3, "float32": 1e-4, "float64": 1e-4}
 """Relative tolerances for functions: as in the tests themselves, whose numbers have few digits."""
@@ -70,14 +71,6 @@ class ExpectAlmostEqual(_Expect):
 Check = Dialect("check", [ExpectEqual, ExpectAlmostEqual])
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Outcome of a program: ``passed``, ``refused`` or ``wrong``, and why."""
-
-    kind: str
-    reason: str = ""
-
-
 def context() -> Context:
     found = all_dialects()
     found.register_dialect("check", lambda: Check)
@@ -97,13 +90,6 @@ def array(attribute: DenseIntOrFPElementsAttr) -> np.ndarray[Any, Any]:
     return np.broadcast_to(np.array(numbers, dtype).reshape(-1), prod(t.get_shape())).reshape(
         t.get_shape()
     )
-
-
-def programs(path: Path) -> Iterator[str]:
-    """The programs of a file."""
-    for text in re.split(r"(?m)^// -----.*$", path.read_text()):
-        if "func.func" in text:
-            yield text
 
 
 def inputs_of(main: func.FuncOp) -> list[np.ndarray[Any, Any]]:
@@ -183,25 +169,31 @@ def same(got: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any], is_exact: bool
     return np.allclose(a, b, rtol=allowed, atol=1e-37, equal_nan=True)
 
 
+PAGE = """# Upstream's tests of StableHLO
+
+<!-- Made by `make jax STABLEHLO=path`. -->
+
+The interpreter tests of [openxla/stablehlo](https://github.com/openxla/stablehlo) hold inputs and
+expected results. `make jax STABLEHLO=../stablehlo` converts and runs each by the reference
+semantics, and `test/stablehlo_oracle.py --device intel:0` on a device. Of {all} programs
+{passed} pass, {refused} are refused, and {wrong} give another result.
+[What is refused](interop.md) is an error that says so.
+"""
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--device", help="run on this device, not by the reference semantics")
+    parser.add_argument("--page", type=Path, help="write the table to this file")
     given = parser.parse_args(arguments)
-    files = [f for p in given.paths for f in (sorted(p.glob("*.mlir")) if p.is_dir() else [p])]
-    # Some programs in it are to fail.
-    files = [f for f in files if f.stem != "check"]
-    total: Counter[str] = Counter()
-    print("| file | passed | refused | wrong | why |\n| --- | --- | --- | --- | --- |")
-    for file in files:
-        outcomes = [outcome(text, given.device) for text in programs(file)]
-        counts = Counter(o.kind for o in outcomes)
-        total += counts
-        reasons = "; ".join(dict.fromkeys(o.reason for o in outcomes if o.reason))
-        numbers = " | ".join(str(counts[kind]) for kind in ("passed", "refused", "wrong"))
-        print(f"| {file.stem} | {numbers} | {reasons} |", flush=True)
-    print(f"| all | {total['passed']} | {total['refused']} | {total['wrong']} | |")
-    return 1 if total["wrong"] else 0
+    found = {
+        name: [outcome(text, given.device) for text in programs(file) if "func.func" in text]
+        for name, file in files_of(given.paths).items()
+        # Some programs in it are to fail.
+        if name != "check"
+    }
+    return report(found, PAGE, given.page)
 
 
 if __name__ == "__main__":

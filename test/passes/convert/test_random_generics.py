@@ -8,12 +8,8 @@ import numpy as np
 from generic_cases import generic
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from linalg_cases import Array
 from xdsl.context import Context
-from xdsl.interpreter import Interpreter
-from xdsl.interpreters import arith, builtin, func, linalg, tensor
-from xdsl.interpreters.shaped_array import ShapedArray
-from xdsl.interpreters.utils.ptr import TypedPtr
+from xdsl_calls import xdsl_results
 
 from tiledialect.interpreters.tile import interpret
 from tiledialect.ir.mlir_text import all_dialects, parse_mlir
@@ -89,29 +85,12 @@ def generics(draw: st.DrawFn) -> Generic:
     return Generic(case.text, [*(shape for _, shape in inputs), output])
 
 
-def xdsl_result(text: str, arrays: list[Array]) -> Array:
-    """The result by xDSL's interpreter."""
-    module = parse_mlir(text, "random.mlir")
-    interpreter = Interpreter(module)
-    for functions in (
-        *(builtin.BuiltinFunctions, func.FuncFunctions, arith.ArithFunctions),
-        *(linalg.LinalgFunctions, tensor.TensorFunctions),
-    ):
-        interpreter.register_implementations(functions())
-    inputs = [
-        ShapedArray(TypedPtr.new_float64([float(x) for x in a.reshape(-1)]), list(a.shape))
-        for a in arrays
-    ]
-    (result,) = interpreter.call_op("generic_random", tuple(inputs))
-    return np.array(result.data, "f8").reshape(result.shape)
-
-
 @given(op=generics(), seed=st.integers(0, 9))
 @settings(max_examples=10, deadline=None)
 def test_random_generics(op: Generic, seed: int):
     rng = np.random.default_rng(seed)
     arrays = [rng.integers(-3, 4, shape).astype("f") for shape in op.shapes]
-    wanted = xdsl_result(op.text, arrays)
+    (wanted,) = xdsl_results(parse_mlir(op.text, "random.mlir"), "generic_random", arrays)
     module = parse_mlir(op.text, "random.mlir")
     verify(module)
     ConvertLinalgToTilePass().apply(Context(), module)

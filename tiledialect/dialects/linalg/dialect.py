@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
+    DictionaryAttr,
     IntegerAttr,
     ShapedType,
     StringAttr,
@@ -18,23 +19,23 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
-from xdsl.ir import Attribute, Data, Dialect, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     SameVariadicOperandSize,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     prop_def,
     var_result_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.linalg import scalars, syntax
+from tiledialect.dialects.linalg.attributes import ElementwiseKindAttr, TypeFnAttr
 from tiledialect.dialects.linalg.named import NAMED_OPS, TableOp
 
 
@@ -45,7 +46,9 @@ class GenericOp(linalg.ops.GenericOp):
     def parse(cls, parser: Parser):
         """Parse the form of upstream."""
         position = parser.pos
-        given = dict(parser.parse_optional_attr_dict())
+        # A dictionary, or the name of one.
+        attributes = parser.parse_optional_attribute()
+        given = dict(attributes.data) if isinstance(attributes, DictionaryAttr) else {}
         maps = given.pop("indexing_maps", None)
         kinds = syntax.iterator_types(given.pop("iterator_types", StringAttr("")))
         if not isinstance(maps, ArrayAttr) or kinds is None:
@@ -175,24 +178,6 @@ class ReduceOp(InitializedOp):
         syntax.print_body(printer, self.body)
 
 
-@irdl_attr_definition
-class ElementwiseKindAttr(Data[str]):
-    """The function of a `linalg.elementwise`, such as `exp`."""
-
-    name = "linalg.elementwise_kind"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> str:
-        """Parse `<exp>`."""
-        with parser.in_angle_brackets():
-            return parser.parse_identifier()
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print `<exp>`."""
-        with printer.in_angle_brackets():
-            printer.print_string(self.data)
-
-
 @irdl_op_definition
 class ElementwiseOp(TableOp):
     """A function, given by its name, of elements at each place."""
@@ -305,5 +290,5 @@ _NAMES = {op.name for op in _OWN}
 Linalg = Dialect(
     "linalg",
     [*(op for op in linalg.Linalg.operations if op.name not in _NAMES), *_OWN],
-    [*linalg.Linalg.attributes, ElementwiseKindAttr],
+    [*linalg.Linalg.attributes, ElementwiseKindAttr, TypeFnAttr],
 )

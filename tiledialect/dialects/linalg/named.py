@@ -21,6 +21,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.linalg import scalars
+from tiledialect.dialects.linalg.attributes import TypeFnAttr
 from tiledialect.dialects.linalg.syntax import (
     iterators,
     parse_operands,
@@ -29,7 +30,8 @@ from tiledialect.dialects.linalg.syntax import (
     print_results,
 )
 
-Body = Callable[[Sequence[Attribute]], Region]
+Body = Callable[[Sequence[Attribute], bool], Region]
+"""Body for elements of these types; whether casts are those of numbers without a sign."""
 
 
 def maps_of(text: str, strides: Sequence[int], dilations: Sequence[int]) -> tuple[AffineMap, ...]:
@@ -66,7 +68,7 @@ XDSL_OPS = {op.name: op for op in Linalg.operations if issubclass(op, NamedOpera
 def _own_class(op: type[NamedOperation], attributes: Mapping[str, Attribute]):
     """The class of xDSL of an op, if it can hold the op: interpreters and patterns know that."""
     known = XDSL_OPS.get(op.name)
-    if known is None or "indexing_maps" in attributes:
+    if known is None or "indexing_maps" in attributes or "cast" in attributes:
         return op
     properties = known.get_irdl_definition().properties
     return (
@@ -80,6 +82,7 @@ class TableOp(NamedOperation):
     strides = opt_prop_def(DenseIntElementsAttr)
     dilations = opt_prop_def(DenseIntElementsAttr)
     indexing_maps = opt_prop_def(ArrayAttr[AffineMapAttr])
+    cast = opt_prop_def(TypeFnAttr)
 
     def get_default_indexing_maps(self) -> tuple[AffineMap, ...]:
         """The maps that are given, or those of the name."""
@@ -111,8 +114,15 @@ class TableOp(NamedOperation):
     @classmethod
     def get_hidden_region(cls, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
         """The body for operands of these types."""
+        return cls._body(inputs, outputs, TypeFnAttr("cast_signed"))
+
+    @classmethod
+    def _body(
+        cls, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], cast: Attribute | None
+    ) -> Region:
         types = [getattr(v.type, "element_type", v.type) for v in (*inputs, *outputs)]
-        return BODIES[cls.name.removeprefix("linalg.")](types)
+        is_unsigned = cast == TypeFnAttr("cast_unsigned")
+        return BODIES[cls.name.removeprefix("linalg.")](types, is_unsigned)
 
     @classmethod
     def parse(cls, parser: Parser):
@@ -130,7 +140,7 @@ class TableOp(NamedOperation):
         results = parse_results(parser)
         keys = cls.get_irdl_definition().properties
         try:
-            region = cls.get_hidden_region(inputs, outputs)
+            region = cls._body(inputs, outputs, attributes.get("cast"))
         except (ValueError, IndexError) as e:
             parser.raise_error(f"{cls.name} on these operands: {e}", position, parser.pos)
         return _own_class(cls, attributes).build(
@@ -146,8 +156,8 @@ class TableOp(NamedOperation):
         if self.indexing_maps is not None:
             printer.print_string(" indexing_maps = ")
             printer.print_attribute(self.indexing_maps)
-        steps: dict[str, Attribute | None] = {"strides": self.strides, "dilations": self.dilations}
-        shown = {k: v for k, v in steps.items() if v is not None}
+        known = ("strides", "dilations", "cast")
+        shown = {k: v for k in known if (v := self.properties.get(k)) is not None}
         printer.print_op_attributes(self.attributes | shown)
         print_operands(printer, "ins", self.inputs)
         print_operands(printer, "outs", self.outputs)
@@ -226,11 +236,11 @@ POOLING: Mapping[str, tuple[scalars.Scalar, bool]] = {
 
 
 def _pooling(scalar: scalars.Scalar, is_unsigned: bool) -> Body:
-    return lambda types: scalars.pooling_body(scalar, types, is_unsigned)
+    return lambda types, casts: scalars.pooling_body(scalar, types, is_unsigned or casts)
 
 
 def _elementwise(name: str, scalar: scalars.Scalar) -> Body:
-    return lambda types: scalars.elementwise_body(scalar, types, "unsigned" in name)
+    return lambda types, casts: scalars.elementwise_body(scalar, types, casts or "unsigned" in name)
 
 
 MAPS: Mapping[str, str] = {
@@ -252,7 +262,7 @@ BODIES: Mapping[str, Body] = {
         for name, scalar in scalars.FUNCTIONS.items()
         if "_signed" not in name
     },
-    "select": scalars.select_body,
+    "select": lambda types, _: scalars.select_body(types),
     "copy": _elementwise("copy", lambda s, values: values[0]),
     "fill": _elementwise("fill", lambda s, values: values[0]),
 }

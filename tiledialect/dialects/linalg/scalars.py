@@ -145,10 +145,10 @@ def select_body(types: Sequence[Attribute]) -> Region:
     return Region(block)
 
 
-def product_body(types: Sequence[Attribute]) -> Region:
+def product_body(types: Sequence[Attribute], is_unsigned: bool = False) -> Region:
     """Body that adds the product of the inputs; with zero points, that of the differences."""
     block, s = block_of(types)
-    a, b, *zeros = map(s.convert, block.args[:-1])
+    a, b, *zeros = (s.convert(v, is_unsigned) for v in block.args[:-1])
     if zeros:
         subtract = op_by_type(arith.SubfOp, arith.SubiOp)
         a, b = (subtract(s, pair) for pair in zip((a, b), zeros, strict=True))
