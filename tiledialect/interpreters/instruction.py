@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tiledialect import caches
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, kind_of
 from tiledialect.schedule.instructions import Fragment, Instruction, RowLoad
@@ -58,10 +59,15 @@ def _box(entry: Instruction, fragment: Fragment, items: int, registers: Sequence
     if fragment.type in ROUND:
         elements = ROUND[fragment.type](elements)
     box = np.zeros((items // entry.lanes, *entry.extents(fragment)), dtype)
-    for lane in range(entry.lanes):
-        for element in range(fragment.count):
-            box[:, *fragment.at(lane, element)] = elements[lane :: entry.lanes, element]
+    box[:, *_places(fragment, entry.lanes)] = elements.reshape(-1, entry.lanes, fragment.count)
     return box
+
+
+@caches.FRAGMENT_PLACES
+def _places(fragment: Fragment, lanes: int) -> Array:
+    """Position of each element of each work-item along each axis of the operand's box."""
+    found = [[fragment.at(lane, k) for k in range(fragment.count)] for lane in range(lanes)]
+    return np.moveaxis(np.array(found), -1, 0)
 
 
 def load_rows(entry: Instruction, number: int, named: RowLoad, rows: Array) -> list[Array]:
@@ -80,10 +86,7 @@ def load_rows(entry: Instruction, number: int, named: RowLoad, rows: Array) -> l
 
 def _registers(entry: Instruction, fragment: Fragment, box: Array, items: int) -> list[Array]:
     """The registers that each work-item has of an operand's box."""
-    elements = np.zeros((items, fragment.count), box.dtype)
-    for lane in range(entry.lanes):
-        for element in range(fragment.count):
-            elements[lane :: entry.lanes, element] = box[:, *fragment.at(lane, element)]
+    elements = box[:, *_places(fragment, entry.lanes)].reshape(items, fragment.count)
     if fragment.packed == 1:
         return list(elements.T)
     return list(elements.reshape(items, -1, fragment.packed).swapaxes(0, 1))
