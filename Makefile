@@ -27,7 +27,8 @@ help:
 .venv/installed-%: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 1; }
 	@test -x $(BIN)/python || { echo "setting up .venv"; $(PYTHON) -m venv .venv; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@# Python compiles the files that are imported; pip would compile all of them, for 20 seconds.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[$*]'
 	@# xdsl-jax asks for xDSL 0.73: the tests run it, which works, with the newest.
 	$(if $(filter dev,$*),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		'xdsl-jax==0.6.*')
