@@ -7,21 +7,40 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, get_worker
 
 import tiledialect as td
 from tiledialect.exploration import workers
+from tiledialect.exploration.evaluation import Evaluator, Outcome
 from tiledialect.exploration.explore import Progress
+from tiledialect.exploration.implementation import Implementation
 
 
 def test_two_workers_search_together(product: td.Function, inputs: tuple[Any, ...]):
     result = td.explore(product, *inputs, trials=4, workers=2, seed=1)
     assert len(result.trials) == 4 and not result.wrong
     assert result.seconds <= result.default_seconds
+
+
+def test_every_worker_evaluates(product: td.Function, monkeypatch: pytest.MonkeyPatch):
+    """A subject of some megabytes keeps no worker from its share."""
+    used = set[str]()
+    evaluate = Evaluator.evaluate
+
+    def noted(self: Evaluator, implementation: Implementation, best: float = inf) -> Outcome:
+        used.add(get_worker().address)
+        return evaluate(self, implementation, best)
+
+    monkeypatch.setattr(Evaluator, "evaluate", noted)
+    inputs = np.ones((1024, 1024), np.float32), np.ones((1024, 16), np.float32)
+    td.explore(product, *inputs, trials=8, workers=2)
+    assert len(used) == 2
 
 
 @pytest.fixture
@@ -89,7 +108,7 @@ def test_a_cluster_without_the_device_is_refused(
     count: int, product: td.Function, inputs: tuple[Any, ...]
 ):
     with (
-        LocalCluster(count, processes=False, dashboard_address=":0") as cluster,
+        LocalCluster(n_workers=count, processes=False, dashboard_address=":0") as cluster,
         pytest.raises(td.TileError, match=r"start one with dask worker .* --resources device-"),
     ):
         td.explore(product, *inputs, workers=cluster.scheduler_address)

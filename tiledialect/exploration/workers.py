@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
-import hashlib
 import logging
-import warnings
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from tiledialect.errors import TileError
 from tiledialect.exploration.evaluation import Evaluator, Failure, Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.subject import Subject
-from tiledialect.records import from_json, to_json
+from tiledialect.records import to_json
 
 INSTALL = "several workers need Dask: pip install 'tiledialect[explore]'"
 
@@ -93,6 +91,8 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
     """Workers of Dask: each has the device once, so that it evaluates one candidate at a time."""
     try:
         from distributed import Client, LocalCluster
+
+        from tiledialect.exploration.worker_plugin import HeldSubject, evaluate_on_worker
     except ImportError:
         raise TileError(INSTALL) from None
     needed = {resource(subject.device.id): 1}
@@ -100,7 +100,7 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
     if isinstance(wanted, int):
         # Trials have processes of their own; workers in some would run the user's script again.
         local = LocalCluster(
-            wanted,
+            n_workers=wanted,
             processes=False,
             threads_per_worker=1,
             resources=needed,
@@ -113,25 +113,21 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
         raise TileError(f"there is no scheduler at {wanted}: {error}") from None
     try:
         count = _able(client, resource(subject.device.id))
-        data = subject.to_bytes()
-        name = hashlib.sha256(data).hexdigest()
-        with warnings.catch_warnings():
-            # The result of a task is made again where the worker that holds it is lost; data that
-            # are scattered are not. Dask warns of the size of a task.
-            warnings.simplefilter("ignore", UserWarning)
-            sent = client.submit(bytes, data, pure=False)
+        # Workers that come later have the subject, too. A search has its own, so that it can go.
+        name = f"tiledialect-{uuid4()}"
+        client.register_plugin(HeldSubject(subject.to_bytes()), name)
         executor = client.get_executor(pure=False, retries=0, resources=needed)
 
         def submit(implementation: Implementation, best: float) -> Future[Outcome]:
-            text = to_json(implementation)
-            return executor.submit(evaluate_on_worker, name, sent, text, best)
+            return executor.submit(evaluate_on_worker, name, to_json(implementation), best)
 
         yield Workers(submit, count)
+        with suppress(OSError, TimeoutError):
+            client.unregister_worker_plugin(name)
     finally:
         client.close()
         if local is not None:
             local.close()
-            _close()
 
 
 def _able(client: Any, needed: str) -> int:
@@ -144,30 +140,3 @@ def _able(client: Any, needed: str) -> int:
             f"dask worker ADDRESS --nthreads 1 --resources {needed}=1"
         )
     return count
-
-
-# -- in a worker -----------------------------------------------------------------------------
-
-_evaluators: dict[str, tuple[str, Evaluator]] = {}
-"""Name of the last subject and its evaluator, for each worker of the process."""
-
-
-def evaluate_on_worker(name: str, data: bytes, implementation: str, best: float) -> Outcome:
-    """Evaluate an implementation in a process of the worker's own."""
-    from distributed import get_worker
-
-    worker: str = get_worker().address
-    known, evaluator = _evaluators.get(worker, ("", None))
-    if evaluator is None or known != name:
-        if evaluator is not None:
-            evaluator.close()
-        evaluator = Evaluator(data)
-        _evaluators[worker] = name, evaluator
-    return evaluator.evaluate(from_json(Implementation, implementation), best)
-
-
-@atexit.register
-def _close() -> None:
-    for _, evaluator in _evaluators.values():
-        evaluator.close()
-    _evaluators.clear()
