@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
 
-.PHONY: help demo test lint unit filecheck format dist docs fuzz jax linalg bench bench-model clean
+.PHONY: help demo test lint unit filecheck format dist docs fuzz jax linalg mlir bench bench-model clean
 
 help:
 	@echo "make demo    find edges in a photograph, and train a network to read digits"
@@ -21,6 +21,7 @@ help:
 	@echo "make fuzz    feed random programs, schedules, orders of passes and index spaces until something breaks"
 	@echo "make jax     run functions and models of JAX on the device, and tests of StableHLO"
 	@echo "make linalg  convert other projects' tests of linalg"
+	@echo "make mlir    verify the kernels of all programs in upstream's mlir-opt"
 	@echo "make bench   measure the kernels beside others'"
 	@echo "make bench-model  judge the cost model by recorded timings"
 
@@ -86,6 +87,10 @@ jax: $(INSTALLED)
 linalg: $(INSTALLED)
 	@# LINALG=../xdsl/tests/filecheck: folders of MLIR files.
 	$(BIN)/python test/linalg_oracle.py $(LINALG) --page docs/linalg-tests.md
+
+mlir: $(INSTALLED)
+	@# ARGS="--only 'avx512:rows/*'": a device, or programs.
+	$(BIN)/python test/mlir_oracle.py $(ARGS)
 
 bench: $(INSTALLED)
 	@# ARGS="--only product --plot bench.svg": docs/bench.md.

@@ -109,7 +109,7 @@ class Program:
 def programs() -> Iterator[Program]:
     """Every program for every device."""
     for device in DEVICES:
-        kind = "gpu" if is_gpu(_description(device)) else "cpu"
+        kind = "gpu" if is_gpu(description(device)) else "cpu"
         yield from (_of_task(device, task.name, task) for task in tasks(WORKLOADS, kind))
         yield from (_of_example(device, name) for name in EXAMPLES)
         yield from (_of_derivation(device, name, kind) for name in derivations.WORKLOADS)
@@ -162,7 +162,7 @@ def _by_hand(device: str, kind: Scale) -> Iterator[Program]:
 # -- compiling -----------------------------------------------------------------------------------
 
 
-def _description(device: str) -> ModuleOp:
+def description(device: str) -> ModuleOp:
     return load(DEVICES[device]).module
 
 
@@ -177,7 +177,7 @@ def kernels_of(program: Program) -> list[Kernel]:
 def _kernels_of(program: Program) -> Iterator[Kernel]:
     function, types = program.make()
     source = function._program  # pyright: ignore[reportPrivateUsage]
-    target = _description(program.device).attributes[SPEC]
+    target = description(program.device).attributes[SPEC]
     given = source.module, source.name, function.types(types, {}), target, source.gradients
     chosen = source.schedules, source.fusion
     module = compile_module(*given, "tile-loop-tiling", *chosen)
@@ -221,11 +221,16 @@ def _compiled(number: int) -> list[Kernel]:
     return kernels_of(_all[number])
 
 
+def matching(pattern: str) -> Iterator[tuple[int, Program]]:
+    """The programs whose device and name match, with their numbers."""
+    for number, program in enumerate(programs()):
+        if fnmatchcase(f"{program.device}:{program.name}", f"*{pattern}*"):
+            yield number, program
+
+
 def compiled(pattern: str, jobs: int) -> list[Kernel]:
-    """The kernels of all programs whose name or device matches, in their order."""
-    wanted = [
-        k for k, p in enumerate(programs()) if fnmatchcase(f"{p.device}:{p.name}", f"*{pattern}*")
-    ]
+    """The kernels of all programs whose device and name match, in their order."""
+    wanted = [number for number, _ in matching(pattern)]
     found: list[Kernel] = []
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         for number, kernels in enumerate(pool.map(_compiled, wanted), 1):

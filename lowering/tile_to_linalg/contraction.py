@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
@@ -63,11 +64,14 @@ class _Contraction:
         self.loops = [Loop(name, r.extent) for name, r in ranges.items()]
         self.guards = list(sets.guards(self.space, ranges))
         self.box = [self._interval(e, "writes to") for e in op.output.data]
-        """The part of each axis of the result that the loops reach."""
+        """The part of each axis that the loops reach; it may leave the result."""
+        self.inner = [
+            Range(max(0, r.lower), min(n, r.upper))
+            for r, n in zip(self.box, self.shape, strict=True)
+        ]
+        """The part of the box in the result."""
         pairs = zip(op.output.data, self.box, strict=True)
         self.output = [e.substitute(self.shifts) - r.lower for e, r in pairs]
-        for r, size in zip(self.box, self.shape, strict=True):
-            assert r.lower >= 0 and r.upper <= size, "loops stay inside of the result"
 
     def _interval(self, e: IndexExpr, verb: str) -> Range:
         if e.denominator != 1:
@@ -122,9 +126,12 @@ class _Contraction:
         linalg, assigns = self.values.linalg, self.aggregation is Aggregation.assign
         inputs = self.inputs()
         sizes = [r.extent for r in self.box]
-        is_whole = sizes == list(self.shape)
+        is_whole = self.inner == [Range(0, n) for n in self.shape]
+        is_inside = self.inner == self.box
         is_full = sets.covers_output(self.space) if is_whole else self._fills_box()
-        before = default if is_whole or is_full else linalg.part(default, self.box)
+        before = default if is_whole or is_full else linalg.part(default, self.inner)
+        if not is_inside:
+            before = self._surrounded(before)
         t = tensor_type(self.op.result).element_type
         if not assigns:
             initial = linalg.filled(neutral(self.aggregation, self.t), sizes, self.t)
@@ -137,11 +144,27 @@ class _Contraction:
         is_sum = self.aggregation is Aggregation.add and _is_zero(self.op)
         if not (assigns or is_full or is_sum):
             made = self._where_landed(made, before)
-        return made if is_whole else linalg.with_part(default, made, self.box)
+        if not is_inside:
+            pairs = zip(self.inner, self.box, strict=True)
+            made = linalg.part(
+                made, [Range(r.lower - b.lower, r.upper - b.lower) for r, b in pairs]
+            )
+        return made if is_whole else linalg.with_part(default, made, self.inner)
+
+    def _surrounded(self, value: SSAValue) -> SSAValue:
+        """A tensor of the box around one in the result."""
+        pairs = list(zip(self.inner, self.box, strict=True))
+        low, high = [r.lower - b.lower for r, b in pairs], [b.upper - r.upper for r, b in pairs]
+        t = tensor_type(self.op.result).element_type
+        return self.values.linalg.padded(value, low, high, 0, t)
 
     def _fills_box(self) -> bool:
         """Whether a point lands on each element that the loops reach."""
-        return all(e.is_constant or e.variable for e in self.output) and sets.is_full(self.space)
+        return (
+            self.inner == self.box
+            and all(e.is_constant or e.variable for e in self.output)
+            and sets.is_full(self.space)
+        )
 
     def _body(
         self, point: Point, elements: Sequence[SSAValue], indices: Mapping[str, Expr]
@@ -167,10 +190,10 @@ class _Contraction:
         def lands(
             point: Point, elements: Sequence[SSAValue], indices: Mapping[str, Expr]
         ) -> Sequence[SSAValue]:
-            hit = point.scalars.constant(1, i1)
             if not self.guards:
-                return [hit]
-            return [point.scalars.select(point.test(self._condition(indices)), hit, elements[-1])]
+                return [point.scalars.constant(1, i1)]
+            hit = point.test(self._condition(indices))
+            return [point.scalars.emit(arith.OrIOp(elements[-1], hit))]
 
         landed = linalg.nest(self.loops, [], (none, self.output), lands)
         return self.values.elementwise(

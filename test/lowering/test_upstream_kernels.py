@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from upstream import mlir_opt
+from mlir_oracle import generic, kernel_texts, refused, texts_of
+from upstream import SEPARATOR, mlir_opt
 from xdsl.context import Context
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Region
 from xdsl.parser import Parser
 from xdsl.passes import PassPipeline
-from xdsl.printer import Printer
 
 import tiledialect as td
 from tiledialect.api.loading import load
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.lowering.compilation import compile_module
+from tiledialect.lowering.tile_to_linalg.convert_tile_to_linalg import ConvertTileToLinalgPass
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
 from tiledialect.universe import full_universe
 
@@ -50,7 +50,11 @@ BACKWARD: dict[str, tuple[str, ...]] = {
     "windows": (*WINDOWS, "1x8x8x8xf32"),
 }
 """Examples to differentiate, and the types of the gradients' inputs."""
-SEPARATOR = "// -----\n"
+PROGRAMS = (
+    *("avx512:rows/softmax dX", "avx512:derivation/stencil_2d", "avx2:examples/adam"),
+    *("pocl:elementwise/GELU", "h100:product/bf16", "h100:by hand/row_sums", "amd:scan/rows"),
+)
+"""Programs of the benchmark that are looked at after each pass."""
 
 
 def modules(device: str, after: str | None) -> Iterator[ModuleOp]:
@@ -69,13 +73,6 @@ def nests(module: ModuleOp) -> ModuleOp:
     """A scheduled module with its kernels as nests."""
     PassPipeline((TileToNestPass(),)).apply(Context(), module)
     return module
-
-
-def generic(module: ModuleOp) -> str:
-    """The generic form, which mlir-opt parses."""
-    out = StringIO()
-    Printer(out, print_generic_format=True).print_op(module)
-    return f"{out.getvalue()}\n"
 
 
 def parsed(text: str) -> ModuleOp:
@@ -101,6 +98,15 @@ def parts(module: ModuleOp) -> list[Region]:
 def test_kernels_verify(device: str):
     found = through_upstream([generic(m) for m in modules(device, None)])
     assert len(found) == len(FORWARD) + len(BACKWARD)
+
+
+@pytest.mark.covering(1)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_each_pass_makes_what_verifies(program: str):
+    _, found = next(kernel_texts.matching(program))
+    texts = list(texts_of(found))
+    assert texts[-1].after != ConvertTileToLinalgPass.name
+    assert list(refused(texts)) == []
 
 
 @pytest.mark.parametrize("level", [*TENSOR, "nest"])

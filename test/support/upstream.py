@@ -15,6 +15,9 @@ import pytest
 
 Array = npt.NDArray[Any]
 
+SEPARATOR = "// -----\n"
+"""Line between the modules of a text."""
+
 VERSIONS = ("", "-22", "-23", "-21", "-20")
 TO_LLVM = (
     "-one-shot-bufferize=bufferize-function-boundaries",
@@ -52,6 +55,21 @@ def mlir_opt(text: str, *options: str) -> str:
     ran = subprocess.run([needed("mlir-opt"), *options], input=text, text=True, capture_output=True)
     assert ran.returncode == 0, f"{ran.stderr}\n{text}"
     return ran.stdout
+
+
+def errors_of(texts: Sequence[str]) -> str:
+    """What `mlir-opt` says of modules that it refuses; nothing if it takes all."""
+    options = "--allow-unregistered-dialect", "--split-input-file"
+    ran = subprocess.run(
+        [needed("mlir-opt"), *options],
+        input=SEPARATOR.join(texts),
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    lines = ran.stderr.splitlines()
+    found = [line.partition("error: ")[2] for line in lines if "error: " in line]
+    return "; ".join(dict.fromkeys(found)) if ran.returncode else ""
 
 
 def _dense(array: Array, t: str) -> str:

@@ -74,6 +74,15 @@ PROGRAMS: Sequence[tuple[str, Sequence[str]]] = (
     ),
     ("(A[N], B[M]) -> (O) { O[i: N + 4] = =(A[i - 2]) default B; }", ("4xf32", "8xf32")),
     ("(A[N], B[M]) -> (O) { O[i: N + 4] = >(A[i - j]), j < 2 default B; }", ("4xf32", "8xf32")),
+    # Its loops leave the result.
+    *(
+        (
+            "(A[Y, X], B[J, I], D[N, M]) -> (O) { O[3*y + 2*j, 3*x + 2*i: N, M] = "
+            f"{sign}(A[y, x] * B[j, i]){default}; }}",
+            ("5x5xf32", "3x3xf32", f"{size}x{size}xf32"),
+        )
+        for sign, default, size in (("+", "", 17), ("+", " default D", 15), (">", "", 9))
+    ),
     ("(A[N, M]) -> (O) { O = sum_to(A, A) + 1.5; }", ("4x3xf32",)),
     (
         "(I[N, H, W, C], K[Y, X, C, F]) -> (O) { O[n, y, x, f: N, H, W, F] = "
