@@ -75,6 +75,7 @@ DEVICES = Cache("descriptions, contexts, queues and rates by a device", None)
 QUEUES = Cache("states of queues, the user's too, by the queue", 32)
 ELEMENT_TYPES = Cache("operands of the battery by an element type", None)
 RECORDS = Cache("readers of records by the record's type", None)
+POINTS = Cache("points of a contraction, and elements touched there, by the space", 1 << 7)
 FRAGMENT_PLACES = Cache("positions of an operand's elements by the operand and lanes", 1 << 8)
 TEMPLATES = Cache("parsed functions by one of the library's own texts", None)
 

@@ -23,7 +23,7 @@ from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.interpreters import matrix_product
 from tiledialect.interpreters.agreement import note_terms
-from tiledialect.interpreters.points import Block, blocks, positions, products, touched
+from tiledialect.interpreters.points import Block, blocks, located, positions
 
 Array = npt.NDArray[Any]
 
@@ -90,9 +90,8 @@ def contract(op: ContractionOp, inputs: Sequence[Array], space: IndexSpace, defa
     total = np.full(prod(space.output_shape), neutral(op.aggregation.data, element_type), dtype)
     written = np.zeros(total.shape, np.bool_)
     is_product = matrix_product.is_product(op, arrays)
-    for points in products(space):
+    for points, (output, *operands) in located(space):
         lengths = [len(axis.values) for axis in points]
-        output, *operands = touched(points, space)
         note_terms(op, prod(lengths) // max(prod(output.shape), 1))
         shapes = [output.shape, *(operand.shape for operand in operands)]
         by_matrices = is_product and matrix_product.is_long(lengths, shapes)

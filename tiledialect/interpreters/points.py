@@ -7,7 +7,7 @@ where they are the same along it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tiledialect import caches
 from tiledialect.index import domain
 from tiledialect.index.component import Component, ConstraintRow, PlacedComponent
 from tiledialect.index.contraction import IndexSpace
@@ -27,6 +28,10 @@ AXIS_POINTS = 1 << 20
 
 MOST_PRODUCTS = 16
 """Bound on the products that the points of an axis fall apart into."""
+
+
+KEPT_POINTS = 1 << 14
+"""Bound on the points of components of a space whose points are kept."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +196,18 @@ def positions(elements: Touched, block: Block) -> Array:
         if step.size > 1:
             found = found + step[(slice(None),) * number + (rows,)]
     return found
+
+
+def located(space: IndexSpace) -> Iterable[tuple[Points, list[Touched]]]:
+    """All points of ``space`` as ``products`` has them, with the elements touched at each."""
+    if sum(_volume(part.component) for part in space.components) <= KEPT_POINTS:
+        return _located(space)
+    return ((points, touched(points, space)) for points in products(space))
+
+
+@caches.POINTS
+def _located(space: IndexSpace) -> Iterable[tuple[Points, list[Touched]]]:
+    return [(points, touched(points, space)) for points in products(space)]
 
 
 # -- blocks --------------------------------------------------------------------------------------
