@@ -34,6 +34,7 @@ from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_schedule
 from tiledialect.schedule.scatters import scatter_schedule
+from tiledialect.schedule.search import budget
 from tiledialect.schedule.search.choice import (
     TRANSFERRED,
     Candidate,
@@ -209,6 +210,7 @@ class TileLoopTilingPass(PassWithFlags):
     def _choose(self, kernels: Mapping[str, KernelOp], op: ModuleOp) -> list[str]:
         """Schedule some kernels; with `explain`, the reasons."""
         device, reasons = device_of(op), list[str]()
+        open_ones = {name: kernel for name, kernel in kernels.items() if kernel.schedule is None}
         chosen: dict[Hashable, ScheduleAttr | None] = {}
         for name, kernel in kernels.items():
             if kernel.schedule is not None:
@@ -232,6 +234,9 @@ class TileLoopTilingPass(PassWithFlags):
             else:
                 choose(kernel, device)
                 chosen[key] = kernel.schedule
+        if device is not None:
+            facts = ((name, kernel_facts(kernel, device)) for name, kernel in open_ones.items())
+            keep_warnings(op, budget.warnings(facts))
         return reasons
 
     def _set_schedules(self, op: ModuleOp) -> None:

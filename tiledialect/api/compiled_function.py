@@ -139,7 +139,7 @@ class CompiledFunction:
         text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
         choices = self._choices
         given = self._gradients, choices.schedules, choices.fusion
-        return Program(self._source.module, self._base_name, text, *given)
+        return Program(self._source.module, self._base_name, text, *given, budget=choices.budget)
 
     def _specialize(
         self, types: Types, device: Device, state: QueueState | None = None

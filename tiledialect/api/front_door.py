@@ -29,6 +29,7 @@ def compile(
     explored: str | Path | None = None,
     precision: str | None = None,
     constants: Mapping[str, int | float] | None = None,
+    compile_budget: float | None = None,
 ) -> Function:
     """A function of arrays from Tile text, a ``.tile`` or ``.mlir`` file or an xDSL module.
 
@@ -50,6 +51,9 @@ def compile(
             numbers next to 0 kept. Else the module says (f32).
         constants: numbers for names that Tile text uses and does not define, such as
             ``{"STRIDE": 2}``.
+        compile_budget: seconds of a compilation after which it searches for schedules no longer:
+            the other kernels get the first schedule that fits, and a ``TileWarning`` names them.
+            Which these are depends on the machine and its load. None: no limit.
 
     Raises:
         TileError: the source or another argument is wrong.
@@ -72,6 +76,7 @@ def compile(
                 ("tune", tune),
                 ("explored", explored),
                 ("precision", precision),
+                ("compile_budget", compile_budget is not None),
             ):
                 if is_given:
                     raise needs_tensors(chosen.sym_name.data, option)
@@ -80,7 +85,8 @@ def compile(
             check_tensors(chosen)
         if precision is not None:
             _set_precision(loaded.module, precision)
-        function = Function(loaded, chosen.sym_name.data, device, choices=Choices(tune=tune))
+        choices = Choices(tune=tune, budget=compile_budget)
+        function = Function(loaded, chosen.sym_name.data, device, choices=choices)
         return function if explored is None else function.with_explored(Path(explored))
 
 

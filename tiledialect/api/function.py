@@ -110,7 +110,8 @@ class Function(PrintedFunction):
         names = self._inputs.chosen(wrt)
         step = Gradient(names, with_outputs, only_reals=wrt is None)
         # What was found belongs to a program with its gradients: this function's is not taken.
-        choices = Choices(tune=self._choices.tune, found=self._choices.found)
+        given = self._choices
+        choices = Choices(tune=given.tune, found=given.found, budget=given.budget)
         return self._with((*self._gradients, step), choices)
 
     def value_and_gradient(self, wrt: Sequence[str | int] | str | int | None = None) -> Function:

@@ -26,6 +26,8 @@ class Choices:
     """Number of schedules measured for each kernel, or `KEPT`."""
     found: tuple[Found, ...] = ()
     """Implementations that explorations found, for some shapes and devices."""
+    budget: float | None = None
+    """Seconds after which a compilation searches for schedules no longer; None: no limit."""
 
     @property
     def is_tuned(self) -> bool:
@@ -38,7 +40,12 @@ class Choices:
         return self.tune == KEPT or self.is_tuned
 
     def __post_init__(self):
-        tune = self.tune
+        tune, budget = self.tune, self.budget
+        is_number = isinstance(budget, int | float) and not isinstance(budget, bool)
+        if budget is not None and not (is_number and budget >= 0):
+            raise TileError(
+                f"`compile_budget` must be a number of seconds, at least 0, got {budget!r}"
+            )
         if tune == KEPT:
             return
         if isinstance(tune, bool) or not isinstance(tune, int) or tune < 0:

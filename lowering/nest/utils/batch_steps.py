@@ -217,8 +217,9 @@ def _is_large(loop: ForOp) -> bool:
 
 def _operations(op: Operation) -> int:
     """Number of the operations in an op, with those of unrolled steps; lanes are one."""
-    is_unrolled = isinstance(op, ForOp) and op.role.data.role is Role.UNROLL
-    steps = (op.extent or 1) if is_unrolled else 1
+    steps = 1
+    if isinstance(op, ForOp) and op.role.data.role is Role.UNROLL:
+        steps = op.extent or 1
     inside = (x for region in op.regions for block in region.blocks for x in block.ops)
     return steps * (1 + sum(map(_operations, inside)))
 

@@ -49,6 +49,7 @@ from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.specialize.tile_specialize import specialize
 from tiledialect.passes.split.tile_split_reduction import TileSplitReductionPass
 from tiledialect.schedule.default_schedule import LOCAL_SIZE
+from tiledialect.schedule.search.budget import limited
 from tiledialect.schedule.search.size_transfer import transferring
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
         if found is not None:
             return found if after is not None else close(found, program.name, types)
     given = program.module, program.name, types, target, program.gradients, after
-    with transferring(program.known_schedules):
+    with transferring(program.known_schedules), limited(program.budget):
         return compile_module(*given, program.schedules, program.fusion, program.passes)
 
 

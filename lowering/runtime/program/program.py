@@ -51,6 +51,8 @@ class Program:
     """Fusion that the user decides."""
     passes: tuple[str, ...] = ()
     """Passes in place of the cost model's choices, as `GivenPasses` takes them."""
+    budget: float | None = None
+    """Seconds after which a compilation searches for schedules no longer; None: no limit."""
     opened: dict[tuple[Attribute, int, str | None], ModuleOp | None] = field(
         default_factory=dict[tuple[Attribute, int, str | None], "ModuleOp | None"], compare=False
     )

@@ -77,6 +77,7 @@ class Specialization:
             *(program.text, program.name, repr(program.gradients), *program.schedules),
             *(*map(str, types), str(spec), *self.options, repr(instructions.table())),
             *(device.platform, device.name, device.version, device.driver, machine()),
+            *(() if program.budget is None else (f"within {program.budget} s",)),
         )
         stored = cache.load(self.key)
         wanted = ((t.get_shape(), NUMPY_TYPES[t.element_type].name) for t in types)

@@ -23,6 +23,7 @@ from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.footprint import UNROLLED_COPIES
 from tiledialect.schedule.loops import GlobalStage, Role, Schedule, sub_group_share
+from tiledialect.schedule.search import budget
 from tiledialect.schedule.search.candidates.patterns import generated
 from tiledialect.schedule.search.layout_copies import copies, making, reading
 from tiledialect.schedule.search.size_transfer import KnownSchedules, current, serves_batches
@@ -74,9 +75,12 @@ def best(facts: Facts, device: Device) -> Candidate | None:
     """The first of `ranked`; candidates with a higher lower bound are not estimated in full.
 
     Where a program is compiled for other shapes, it is the schedule for the nearest earlier shape,
-    if it is good enough: it takes at most `GOOD` times as long as the first of `ranked`.
+    if it is good enough: it takes at most `GOOD` times as long as the first of `ranked`. Where the
+    budget of the compilation is spent, it is the first candidate.
     """
     known = current()
+    if (known is None or (facts, device) not in known.chosen) and budget.is_spent():
+        return budget.settled(facts, lambda: _first(facts, device))
     if known is None:
         return best_alone(facts, device)
     if (facts, device) not in known.chosen:
@@ -174,6 +178,11 @@ def _fastest(
             if seconds < below:
                 found, below = Candidate(name, schedule, estimate), seconds
     return found
+
+
+def _first(facts: Facts, device: Device) -> Candidate | None:
+    """The first candidate that fits a device."""
+    return next(_candidates(facts, device), None)
 
 
 @dataclass(frozen=True)
