@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, fields, is_dataclass
-from functools import partial
+from functools import cache, partial
 from types import UnionType
 from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -58,9 +58,13 @@ def _reader(t: Any) -> Reader:
 
 
 def _record(t: Any) -> Reader:
-    hints = get_type_hints(t)
-    readers = [(f.name, _reader(hints[f.name])) for f in fields(t)]
-    return lambda data: t(**{name: read(data[name]) for name, read in readers})
+    @cache
+    def readers() -> list[tuple[str, Reader]]:
+        # Records may hold records of their own kind.
+        hints = get_type_hints(t)
+        return [(f.name, _reader(hints[f.name])) for f in fields(t)]
+
+    return lambda data: t(**{name: read(data[name]) for name, read in readers()})
 
 
 def _first(kinds: tuple[Any, ...]) -> Reader:

@@ -17,7 +17,9 @@ PASSES: Mapping[str, str] = {
     "passes.gradient": "tile-gradient",
     "passes.normalize": "tile-decompose tile-broadcast tile-bounds tile-reduce tile-defract",
     "passes.algebra": "tile-factor-sums tile-one-hot tile-scan tile-split-product tile-winograd",
-    "passes.split": "tile-split-rows tile-split-reduction tile-split-scan tile-split-scatter",
+    "passes.split": (
+        "tile-outline-parts tile-split-rows tile-split-reduction tile-split-scan tile-split-scatter"
+    ),
     "passes.fuse": "tile-fuse",
     "passes.schedule": "tile-join-axes tile-loop-tiling",
     "passes.lift": (

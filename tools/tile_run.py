@@ -86,7 +86,7 @@ def parser() -> ArgumentParser:
 
 def list_devices(wanted: str | None) -> None:
     """List the devices, with a mark at the default one, and the refused ones."""
-    from tiledialect.lowering.runtime.call.launch import format_bytes
+    from tiledialect.lowering.runtime.call.refusals import format_bytes
     from tiledialect.lowering.runtime.device import measure
     from tiledialect.lowering.runtime.device.devices import choose, remedy, unusable
     from tiledialect.lowering.runtime.device.probe import forget_failures

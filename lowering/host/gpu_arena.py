@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import compress
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, gpu, memref
+from xdsl.dialects import arith, func, gpu, memref, scf
 from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
@@ -22,7 +22,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.ir.host_memory import nbytes, root
-from tiledialect.ir.ops_in import has_one_block
+from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.ir.target_spec import SIMULATOR, entries, limit
 from tiledialect.lowering.host.buffer_offsets import add_parts
@@ -32,6 +32,7 @@ from tiledialect.rounding import ceil_div
 ALIGNMENT = 128
 """The bytes of which a part of an allocation begins at a multiple, where no device says its own."""
 UNLIMITED = 2**63
+LOOPS = (scf.ForOp, scf.WhileOp)
 
 
 def intermediates(host: func.FuncOp) -> list[gpu.AllocOp]:
@@ -54,15 +55,34 @@ def _is_plain(op: gpu.AllocOp) -> bool:
 
 
 def lifetimes(host: func.FuncOp, alignment: int = 1) -> list[Lifetime]:
-    """Lifetimes of intermediates, in ops of the host function, with their sizes rounded up."""
+    """Lifetimes of intermediates, in ops of the host function, with their sizes rounded up.
+
+    What is used in a loop and outside is alive in all iterations; what is used in a loop alone is
+    written anew in each.
+    """
     uses: dict[SSAValue, list[int]] = {}
-    for moment, op in enumerate(host.body.block.ops):
+    loops: list[tuple[int, int]] = []
+    ops = ops_in(host.body.block)
+    for moment, op in enumerate(ops):
+        if isinstance(op, LOOPS):
+            loops.append((moment, moment + len(ops_in(op)) - 1))
         for value in () if isinstance(op, gpu.DeallocOp) else (*op.operands, *op.results):
             uses.setdefault(root(value), []).append(moment)
     # What is allocated is not alive before it is used.
     used = {op: uses[op.result][1:] or uses[op.result] for op in intermediates(host)}
     sizes = (ceil_div(max(1, _size(op)), alignment) * alignment for op in used)
-    return [Lifetime(s, u[0], u[-1]) for s, u in zip(sizes, used.values(), strict=True)]
+    spans = (_with_loops(u[0], u[-1], loops) for u in used.values())
+    return [Lifetime(size, *span) for size, span in zip(sizes, spans, strict=True)]
+
+
+def _with_loops(first: int, last: int, loops: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """A span that holds all of each loop from which it leaves, the innermost loops first."""
+    for begin, end in reversed(loops):
+        if begin < first <= end < last:
+            first = begin
+        elif first < begin <= last < end:
+            last = end
+    return first, last
 
 
 def _size(op: gpu.AllocOp) -> int:
@@ -117,8 +137,8 @@ def _replace(op: gpu.AllocOp, arena: gpu.AllocOp, offset: arith.ConstantOp) -> N
 
 def mark_parts(host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]) -> None:
     """Give the kernels the offsets of their parts."""
-    for launch in host.body.block.ops:
-        if isinstance(launch, gpu.LaunchFuncOp) and (kernel := kernels.get(launch.kernel)):
+    for launch in ops_of(host, gpu.LaunchFuncOp):
+        if kernel := kernels.get(launch.kernel):
             inside = (k for k, v in enumerate(launch.kernelOperands) if _begins_inside(root(v)))
             add_parts(kernel, inside)
 

@@ -21,7 +21,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.host_functions import kernel_of
 from tiledialect.ir.names import with_type
 from tiledialect.ir.signature import find_function, kernels_of
-from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
+from tiledialect.ir.size_arithmetic import INTEGER_OPS, computed_integer
 
 
 def bind_shapes(module: ModuleOp, name: str, shapes: Sequence[Sequence[int]]) -> ModuleOp:
@@ -53,12 +53,15 @@ class _ShapeBinding:
                 if not 0 <= axis < len(shape):
                     raise TileError.at(op, f"{op.source.type} has no dimension {axis}")
                 self._replace(op, shape[axis])
-            elif (compute := SIZE_ARITHMETIC.get(type(op))) is not None:
+            elif isinstance(op, INTEGER_OPS):
                 numbers = [self._number(op, v) for v in op.operands]
                 try:
-                    self._replace(op, compute(*numbers))
+                    number = computed_integer(op, numbers)
                 except (ArithmeticError, ValueError):
-                    raise TileError.at(op, f"{op.name} of {numbers} is no number") from None
+                    number = None
+                if number is None:
+                    raise TileError.at(op, f"{op.name} of {numbers} is no number")
+                self._replace(op, number)
             elif isinstance(op, gpu.AllocOp) and op.dynamicSizes:
                 self._allocation(op)
             elif isinstance(op, memref.ReinterpretCastOp) and op.sizes:

@@ -19,7 +19,7 @@ from tiledialect.dialects.discardable import NONTEMPORAL, UNREAD
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer.simplify import is_multiple
 from tiledialect.ir.host_memory import ALIASES, root
-from tiledialect.ir.ops_in import has_one_block, ops_of
+from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.nest.utils.access_strides import executions, loops_around, stride_over
 from tiledialect.lowering.nest.utils.registers import lanes_of
@@ -42,7 +42,7 @@ def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
     for host in (f for f in op.ops if isinstance(f, func.FuncOp) and has_one_block(f)):
         launches: list[tuple[gpu.FuncOp, list[SSAValue]]] = []
         read: set[SSAValue] = set()
-        for x in host.body.block.ops:
+        for x in ops_in(host.body.block):
             kernel = kernels.get(x.kernel) if isinstance(x, gpu.LaunchFuncOp) else None
             if isinstance(x, gpu.LaunchFuncOp) and kernel is not None:
                 values = [root(v) for v in x.kernelOperands]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import prod
@@ -12,7 +12,6 @@ from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu, memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FunctionType,
     IndexType,
@@ -37,12 +36,15 @@ from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
-from tiledialect.ir.dense_constants import dense_constant, stored
+from tiledialect.ir.control_flow import has_control_flow
+from tiledialect.ir.dense_constants import dense_constant
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.structural_hash import structural_hash
 from tiledialect.ir.target_spec import limit, platform
 from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.nest.utils.device_limits import check_fits
+from tiledialect.lowering.tile_to_nest.control_flow import ControlFlow
+from tiledialect.lowering.tile_to_nest.global_arrays import GlobalArrays
 from tiledialect.lowering.tile_to_nest.index_width import index_width
 from tiledialect.lowering.tile_to_nest.kernel import KernelLaunch, buffer_type, initial_input
 from tiledialect.lowering.tile_to_nest.kernel_nest import kernel_nest
@@ -71,8 +73,7 @@ class HostFunction:
         self.origin: dict[SSAValue, SSAValue] = {b: b for b in self.block.args}
         """Allocation, or argument, behind each buffer."""
         self.constants: dict[int, SSAValue] = {}
-        self.globals: dict[DenseIntOrFPElementsAttr, memref.GlobalOp] = {}
-        """Constants that are arrays, by their values."""
+        self.arrays = GlobalArrays(self.source.sym_name.data)
         self.initial_input = cache(initial_input)
         """Number of the input that is a kernel's initial value."""
 
@@ -87,7 +88,8 @@ class HostFunction:
             elif isinstance(op, func.ReturnOp):
                 return self._finish(op)
             elif op.results and (value := dense_constant(op.results[0])) is not None:
-                self._array(op.results[0], value)
+                buffer = self.arrays.get(value, self.builder, op.results[0])
+                self._alias(op.results[0], buffer, self.origin.setdefault(buffer, buffer))
             elif isinstance(op, TileOp) and not isinstance(op, ConstantOp):
                 raise TileError.at(op, f"{op.name} must be in a kernel: run tile-fuse first")
             elif not isinstance(op, ConstantOp):
@@ -149,21 +151,6 @@ class HostFunction:
         self._alias(op.result, cast.results[0], source)
         cast.results[0].name_hint = op.result.name_hint
 
-    def _array(self, value: SSAValue, numbers: DenseIntOrFPElementsAttr) -> None:
-        """Keep a constant in memory that nobody writes."""
-        t = buffer_type(value.type)
-        if (kept := self.globals.get(numbers)) is None:
-            name = sanitized(f"{self.source.sym_name.data}_constant{len(self.globals)}")
-            kept = self.globals[numbers] = memref.GlobalOp.get(
-                StringAttr(name),
-                t,
-                stored(numbers, t.element_type),
-                constant=UnitAttr(),
-            )
-        buffer = self.builder.insert(memref.GetGlobalOp(kept.sym_name.data, t)).memref
-        buffer.name_hint = value.name_hint
-        self._alias(value, buffer, self.origin.setdefault(buffer, buffer))
-
     def _alias(self, value: SSAValue, buffer: SSAValue, source: SSAValue) -> None:
         """Let a value lie in a buffer that is (a view of) another one."""
         self.buffers[value] = buffer
@@ -223,13 +210,18 @@ class HostFunction:
 
     def finish(self, returned: Sequence[SSAValue]) -> func.FuncOp:
         """Finish the host function, which returns these buffers."""
-        self.builder.insert(func.ReturnOp(*returned))
-        types = FunctionType.from_lists(self.block.arg_types, [v.type for v in returned])
-        function = func.FuncOp(self.source.sym_name.data, types, Region(self.block))
-        function.arg_attrs = _attributes(self.source.arg_attrs, self.source.function_type.inputs)
-        function.res_attrs = _attributes(self.source.res_attrs, self.source.function_type.outputs)
-        function.location = self.source.location
-        return function
+        return host_function(self.source, self.block, returned)
+
+
+def host_function(source: func.FuncOp, block: Block, returned: Sequence[SSAValue]) -> func.FuncOp:
+    """Host function of a function of tensors, with a body that returns these buffers."""
+    block.add_op(func.ReturnOp(*returned))
+    types = FunctionType.from_lists(block.arg_types, [v.type for v in returned])
+    function = func.FuncOp(source.sym_name.data, types, Region(block))
+    function.arg_attrs = _attributes(source.arg_attrs, source.function_type.inputs)
+    function.res_attrs = _attributes(source.res_attrs, source.function_type.outputs)
+    function.location = source.location
+    return function
 
 
 def overwritten(kernel: KernelOp, number: int | None) -> SSAValue | None:
@@ -263,9 +255,9 @@ def _attributes(
 def lower_function(function: func.FuncOp) -> list[Operation]:
     """Lower a function of scheduled kernels to the kernels' module, constants, and the host."""
     host = HostFunction(function, f"{function.sym_name.data}_kernels")
-    host_function = host.build()
+    built = host.build()
     module = kernel_module(host.module_name, host.functions, index_width(host.kernels))
-    return [module, *host.globals.values(), host_function]
+    return [module, *host.arrays.kept.values(), built]
 
 
 def kernel_module(name: str, kernels: Sequence[Operation], bits: int) -> gpu.ModuleOp:
@@ -307,13 +299,32 @@ class TileToNestPass(ModulePass):
             name, types = functions[0].sym_name.data, functions[0].function_type.inputs
             given = ", ".join(map(str, types))
             raise TileError(f"{name} takes {given}: run tile-specialize first")
-        for function in specialized:
+        parts: dict[str, func.FuncOp] = {}
+        """Lowered functions by their names."""
+        outer = [f for f in specialized if has_control_flow(f)]
+        for function in [f for f in specialized if f not in outer]:
             _check_instructions(function, platform(op), limit(op, "compute_capability", 0))
             lowered = lower_function(function)
             for kernel in ops_of(lowered[0], gpu.FuncOp):
                 check_fits(op, kernel)
             Rewriter.replace_op(function, lowered, [])
+            host = lowered[-1]
+            assert isinstance(host, func.FuncOp)
+            parts[function.sym_name.data] = host
             op.attributes["gpu.container_module"] = UnitAttr()
+        for function in outer:
+            _lower_control_flow(function, parts)
+
+
+def _lower_control_flow(function: func.FuncOp, parts: Mapping[str, func.FuncOp]) -> None:
+    """Replace a function of loops, branches and calls, with the functions that it calls."""
+    called = dict.fromkeys(c.callee.root_reference.data for c in ops_of(function, func.CallOp))
+    control = ControlFlow(function, parts)
+    returned = control.build()
+    new = [*control.arrays.kept.values(), host_function(function, control.block, returned)]
+    Rewriter.replace_op(function, new, [])
+    for name in called:
+        Rewriter.erase_op(parts[name])
 
 
 def _types(function: func.FuncOp) -> tuple[Attribute, ...]:

@@ -22,7 +22,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.inlining import inline_calls
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
-from tiledialect.passes.convert.linalg.control import write_out_control_flow
+from tiledialect.passes.convert.linalg.control import settle_control_flow
 from tiledialect.passes.convert.linalg.elementwise import ElementwisePattern
 from tiledialect.passes.convert.linalg.functions import tensor_signatures
 from tiledialect.passes.convert.linalg.results import drop_casts
@@ -79,8 +79,9 @@ class ConvertLinalgToTilePass(PassWithFlags):
     A structured op is a contraction where its body sums products of elements, takes their maximum
     or the like, and elementwise ops where each point of its loops writes an element of its own.
     Named ops, and scalars that functions take and return, are converted, too. Calls are inlined.
-    Loops of `scf` on tensors are written out, and results of branches selected. An op that has no
-    counterpart is an error; with `partial`, it stays as it is, and so do calls.
+    Short loops of `scf` on tensors are written out, and results of branches selected; the others
+    stay for the host. An op that has no counterpart is an error; with `partial`, it stays as it is,
+    and so do calls.
     """
 
     name = "convert-linalg-to-tile"
@@ -93,7 +94,7 @@ class ConvertLinalgToTilePass(PassWithFlags):
         if not self.partial and any(_is_tensors(call) for call in ops_of(op, func.CallOp)):
             inline_calls(op)
         if not self.partial:
-            write_out_control_flow(op)
+            settle_control_flow(op)
         tensor_signatures(op)
         patterns = [family() for family in FAMILIES]
         applied: RewritePattern = (

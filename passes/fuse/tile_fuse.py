@@ -23,6 +23,7 @@ from tiledialect.dialects.tile.schedule_text import name_kernels
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError, meant
+from tiledialect.ir.control_flow import has_control_flow
 from tiledialect.ir.named_values import names_text, option_name
 from tiledialect.ir.names import given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of, outer_operands
@@ -435,7 +436,7 @@ class TileFusePass(PassWithFlags):
                 like = meant(name, names) or f"; there is {names_text(results)}"
                 raise TileError(f"there is no result {name} to keep apart{like}")
         for function in ops_of(op, func.FuncOp):
-            if has_one_block(function) and _is_static(function):
+            if has_one_block(function) and _is_static(function) and not has_control_flow(function):
                 block, gpu = function.body.block, device is not None and device.is_gpu
                 # Neighbours in several parts are no wide access of a GPU.
                 taps = STENCIL_FUSION if gpu else COPY_FUSION

@@ -33,6 +33,7 @@ from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise.ops import CastOp, ElementwiseOp
 from tiledialect.dialects.tile.meetings import element_type, leave_open
 from tiledialect.errors import TileError
+from tiledialect.ir.control_flow import write_out_all
 from tiledialect.ir.names import give_name, given_name, place_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import argument_names, find_function, miscounted, result_names
@@ -206,6 +207,7 @@ def differentiate(
     """Make a function its gradient function, in place; see ``gradient``."""
     inputs = _selected_inputs(function, wrt)
     without_patterns(function)
+    write_out_all(function)
     function.attributes[GRADIENT_OF] = SymbolRefAttr(function.sym_name)
     function.sym_name = StringAttr(name or f"{function.sym_name.data}_gradient")
     before = set(function.walk())

@@ -6,13 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects import affine, arith, func, tensor
+from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     FunctionType,
     IndexType,
-    IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -65,7 +64,7 @@ from tiledialect.ir.signature import (
     result_names,
     type_text,
 )
-from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
+from tiledialect.ir.size_arithmetic import computed_integer
 from tiledialect.passes.diagnostics.access_warnings import (
     AxisNames,
     axis_names,
@@ -318,16 +317,13 @@ class _Specializer:
             if axis >= len(shape):
                 raise TileError.at(op, f"{name_of(op.source)} has no dimension {axis}")
             return shape[axis]
-        if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
-            return op.value.value.data
-        if isinstance(op, affine.ApplyOp):
-            numbers, dims = [self.sizes[v] for v in op.operands], op.map.data.num_dims
-            return op.map.data.eval(numbers[:dims], numbers[dims:])[0]
-        if (compute := SIZE_ARITHMETIC.get(type(op))) is not None:
-            try:
-                size = compute(*(self.sizes[v] for v in op.operands))
-            except ZeroDivisionError:
-                raise TileError.at(op, _division_by_zero(op)) from None
+        if any(v not in self.sizes for v in op.operands):
+            raise TileError.at(op, f"{op.name} does not compute a size")
+        try:
+            size = computed_integer(op, [self.sizes[v] for v in op.operands])
+        except ZeroDivisionError:
+            raise TileError.at(op, _division_by_zero(op)) from None
+        if size is not None:
             if not et.holds(et.index, size):
                 value = op.results[0]
                 what = f"the dimension {name_of(value)}" if value.name_hint else "a size here"

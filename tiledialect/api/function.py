@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tiledialect.exploration.programs import ProgramPart
     from tiledialect.exploration.subject import Case, Subject
     from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
-    from tiledialect.lowering.runtime.call.launch import Profile
+    from tiledialect.lowering.runtime.call.profiles import Profile
     from tiledialect.lowering.runtime.device.device import Device
     from tiledialect.lowering.runtime.program.plan import Plan
     from tiledialect.passes.gradient.tile_gradient import Gradient

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects import arith, func, gpu, memref
+from xdsl.dialects import arith, func, gpu, memref, scf
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
 
 from tiledialect.dialects.discardable import ELEMENT_TYPE
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
@@ -39,13 +40,20 @@ class Host:
 
     def run(self, function: func.FuncOp) -> list[Buffer]:
         """Run a function; the buffers that it returns."""
-        for op in function.body.block.ops:
-            if isinstance(op, func.ReturnOp):
-                return [self.dense(op, v) for v in op.operands]
+        end = self.run_block(function.body.block)
+        if not isinstance(end, func.ReturnOp):
+            raise TileError.at(function, "the host function does not return")
+        return [self.dense(end, v) for v in end.operands]
+
+    def run_block(self, block: Block) -> Operation | None:
+        """Run the ops of a block but the last, which is the result."""
+        for op in block.ops:
+            if op.has_trait(IsTerminator):
+                return op
             if (run := OPS.get(type(op))) is None:
                 raise TileError.at(op, f"the host cannot execute {op.name}")
             run(self, op)
-        raise TileError.at(function, "the host function does not return")
+        return None
 
     def buffer(self, op: Operation, value: SSAValue) -> Buffer:
         """The whole array behind a memref that an op takes."""
@@ -126,6 +134,38 @@ class Host:
             raise TileError.at(op, f"{op.result.type} reaches beyond its buffer, {op.source.type}")
         self.buffers[op.result] = Buffer(data.view(new.data.dtype), new.written)
 
+    def read(self, op: memref.LoadOp) -> None:
+        """An element of an array without axes."""
+        if op.indices:
+            raise TileError.at(op, "the host reads arrays without axes alone")
+        data = self.elements(op, op.memref)
+        if not data.written.all():
+            raise TileError.at(op, "the host reads what was never written")
+        self.numbers[op.res] = data.data[:1]
+
+    def repeat(self, op: scf.ForOp) -> None:
+        """A loop that carries nothing."""
+        lower, upper, step = (self.size(op, v) for v in (op.lb, op.ub, op.step))
+        block = op.body.block
+        for k in range(lower, upper, step):
+            self.numbers[block.args[0]] = np.array([k])
+            self.run_block(block)
+
+    def loop(self, op: scf.WhileOp) -> None:
+        """A loop that ends by a condition, and carries nothing."""
+        while True:
+            test = self.run_block(op.before_region.block)
+            assert isinstance(test, scf.ConditionOp)
+            if not self.size(test, test.condition):
+                return
+            self.run_block(op.after_region.block)
+
+    def branch(self, op: scf.IfOp) -> None:
+        """One of two regions."""
+        region = op.true_region if self.size(op, op.cond) else op.false_region
+        for block in region.blocks:
+            self.run_block(block)
+
     def launch(self, op: gpu.LaunchFuncOp) -> None:
         """A run of a kernel."""
         kernel = kernel_of(op, self.kernels)
@@ -156,6 +196,10 @@ OPS: dict[type[Operation], Callable[[Host, Any], None]] = {
     memref.ViewOp: Host.part,
     memref.GetGlobalOp: Host.constant_array,
     gpu.WaitOp: Host.nothing,
+    memref.LoadOp: Host.read,
+    scf.ForOp: Host.repeat,
+    scf.WhileOp: Host.loop,
+    scf.IfOp: Host.branch,
 }
 
 

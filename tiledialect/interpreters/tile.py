@@ -24,6 +24,7 @@ from xdsl.interpreter import (
     register_impls,
 )
 from xdsl.interpreters.func import FuncFunctions
+from xdsl.interpreters.scf import ScfFunctions
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
@@ -287,6 +288,7 @@ def _shape(result: SSAValue, sizes: Sequence[int]) -> tuple[int, ...]:
 
 INTERPRETERS = (
     FuncFunctions(),
+    ScfFunctions(),
     ScalarFunctions(),
     TensorFunctions(),
     TileFunctions(),

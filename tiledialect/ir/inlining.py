@@ -14,8 +14,8 @@ from tiledialect.ir.names import place_of
 
 Values = Sequence[SSAValue]
 
-MOST_UNROLLED = 4000
-"""Most ops that a loop may become, as each iteration is ops of its own."""
+MOST_UNROLLED = 400
+"""Most ops that a loop becomes, as each iteration is ops of its own; the host runs others."""
 
 
 def inline_calls(module: ModuleOp) -> None:

@@ -119,11 +119,15 @@ class TensorBuilder:
     origins: Origins = field(default_factory=Origins)
     """Origins, shared by the builders of one function, in which values do not change."""
 
-    def insert(self, op: Operation, name: str | None = None) -> SSAValue:
-        """Insert an op with one result."""
+    def place_op(self, op: Operation) -> None:
+        """Insert an op."""
         if self.place is not None:
             set_place(op, self.place)
         Builder(InsertPoint.before(self.before)).insert(op)
+
+    def insert(self, op: Operation, name: str | None = None) -> SSAValue:
+        """Insert an op with one result."""
+        self.place_op(op)
         if name is not None:
             give_name(op.results[0], name)
         return op.results[0]

@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.elementwise.ops import (
 from tiledialect.dialects.tile.meetings import leave_open
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.ir.names import set_place
-from tiledialect.ir.size_arithmetic import SIZE_ARITHMETIC
+from tiledialect.ir.size_arithmetic import SIGNED
 
 from .parser import LARGEST_INTEGER
 
@@ -131,7 +131,7 @@ def size_arithmetic(
         case _:
             raise AssertionError(f"{function} is not a function of dimensions")
     if isinstance(a, int) and isinstance(b, int):
-        result = SIZE_ARITHMETIC[op](a, b)
+        result = SIGNED[op](a, b)
         if abs(result) > LARGEST_INTEGER:
             raise TileError("the number does not fit 64 bits", span)
         # A quotient cut off to 0 stays, so that one can warn where a tensor is multiplied with it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -12,72 +12,36 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyopencl as cl
 
-from tiledialect.errors import TileError
-from tiledialect.lowering.runtime.call.arrays import Array, check_shape
+from tiledialect.lowering.runtime.call.arrays import Array
 from tiledialect.lowering.runtime.call.copies import copy_bytes
 from tiledialect.lowering.runtime.call.generated_calls import generated_call
 from tiledialect.lowering.runtime.call.host_arrays import around, pointer, wrapped
-from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lowering.runtime.call.profiles import KernelTime, Profile
+from tiledialect.lowering.runtime.call.refusals import check_sizes, out_of_memory, refusal
 from tiledialect.lowering.runtime.device.queue_state import KeptBuffer, QueueState
 from tiledialect.lowering.runtime.device.queues import check_process
-from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan
+from tiledialect.lowering.runtime.program.plan import (
+    Branch,
+    Command,
+    Copy,
+    Launch,
+    Plan,
+    Repeat,
+    While,
+    inner_steps,
+)
 from tiledialect.lowering.runtime.program.program import Built
 
 if TYPE_CHECKING:
     import pyopencl.array as cla
 
 Result = TypeVar("Result")
+Log = Sequence[tuple[Launch, cl.Event]]
+"""Launches with their events, in order."""
 
 BYTE = np.dtype(np.uint8)
 SPOILT = np.array([0xFF], BYTE)
 """Byte of memory that nobody should read: reals of it are no numbers, integers are -1."""
-
-
-@dataclass(frozen=True)
-class KernelTime:
-    """Time of a launch of a kernel, as the device measured it."""
-
-    kernel: str
-    seconds: float
-    nbytes: int
-    """Bytes of the buffers of the kernel, together."""
-    global_size: tuple[int, ...]
-    local_size: tuple[int, ...]
-    part: str = ""
-    """Name of the kernel of the program that was computed, or whose operand was copied; empty where
-    kernels have no launches of their own."""
-
-    def line(self, width: int) -> str:
-        """The time, the rate and the sizes, in a table whose names are so wide."""
-        rate = self.nbytes / self.seconds / 1e9 if self.seconds else 0.0
-        sizes = ("x".join(map(str, size)) for size in (self.global_size, self.local_size))
-        time = f"{self.seconds * 1e6:10.1f} us {rate:8.2f} GB/s"
-        return f"{self.kernel:{width}} {time}  {' / '.join(sizes)}"
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Times and memory of a call on the device."""
-
-    device: Device
-    kernels: tuple[KernelTime, ...]
-    """The launches in order, each with its median time."""
-    peak_memory: int
-    """Bytes of device memory: inputs, outputs and intermediates."""
-    runs: int = 1
-    """Number of calls of whose times these are the medians."""
-
-    @property
-    def seconds(self) -> float:
-        """The time in kernels."""
-        return sum(k.seconds for k in self.kernels)
-
-    def __str__(self) -> str:
-        """The kernels' times and the memory, as a table."""
-        width = max([len(k.kernel) for k in self.kernels], default=len("kernels"))
-        lines = [f"{self.device}, median of {self.runs}", *(k.line(width) for k in self.kernels)]
-        lines.append(f"{'kernels':{width}} {self.seconds * 1e6:10.1f} us")
-        return "\n".join([*lines, f"peak memory {format_bytes(self.peak_memory)}"])
 
 
 Memory = Any
@@ -88,6 +52,15 @@ FEW = 64
 """The launches of a plan up to which its calls are generated, which takes 60 us for each."""
 Enqueue = Callable[[Sequence[Memory], Sequence[cl.Event] | None], cl.Event]
 """Function that enqueues a step after events, given the arguments that differ by call."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command with the function that enqueues it, or with the steps in it."""
+
+    command: Command
+    enqueue: Enqueue | None = None
+    parts: tuple[Sequence[Step], ...] = ()
 
 
 class Executable:
@@ -126,7 +99,9 @@ class Executable:
         self.addresses: list[int | None] = [None] * plan.tensor_count
         """Addresses that generated calls last gave the kernels."""
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
-        self.launches = [step for step in plan.steps if isinstance(step, Launch)]
+        self.launches = plan.launches
+        self.log: list[tuple[Launch, cl.Event]] | None = None
+        """Launches of this call with their events, where they are asked for."""
 
     @cached_property
     def constants(self) -> dict[int, KeptBuffer]:
@@ -144,13 +119,19 @@ class Executable:
         return [*map(self.kernel_of, self.launches)]
 
     @cached_property
-    def steps(self) -> list[Enqueue]:
+    def steps(self) -> Sequence[Step]:
         """Functions that enqueue the steps."""
         kernels = iter(self.kernels)
-        return [
-            self._copying(step) if isinstance(step, Copy) else self._launching(step, next(kernels))
-            for step in self.plan.steps
-        ]
+        return [self._step(command, kernels) for command in self.plan.steps]
+
+    def _step(self, command: Command, kernels: Iterator[cl.Kernel]) -> Step:
+        """Function that enqueues a command; ``kernels`` are those of the launches that follow."""
+        if isinstance(command, Copy):
+            return Step(command, self._copying(command))
+        if isinstance(command, Launch):
+            return Step(command, self._launching(command, next(kernels)))
+        inner = ([self._step(c, kernels) for c in steps] for steps in inner_steps(command))
+        return Step(command, parts=tuple(inner))
 
     def kernel_of(self, launch: Launch) -> cl.Kernel:
         """A new kernel for a launch, which is given the numbers and constants among its
@@ -216,16 +197,63 @@ class Executable:
     def _enqueue(
         self, given: Sequence[Memory], wait_for: Sequence[cl.Event] | None = None
     ) -> list[cl.Event]:
-        """Enqueue the steps after events; ``given`` are the arguments that differ by call."""
-        events: list[cl.Event] = []
-        out_of_order = self.state.out_of_order
-        for enqueue in self.steps:
-            events.append(enqueue(given, wait_for))
+        """Enqueue the steps after events; ``given`` are the arguments that differ by call.
+
+        Returns the last event, if there is one.
+        """
+        return self._run_steps(self.steps, given, wait_for)
+
+    def _run_steps(
+        self,
+        steps: Sequence[Step],
+        given: Sequence[Memory],
+        wait_for: Sequence[cl.Event] | None = None,
+    ) -> list[cl.Event]:
+        last: list[cl.Event] = []
+        for step in steps:
+            if step.enqueue is None:
+                if wait_for:
+                    cl.enqueue_barrier(self.state.queue, wait_for=wait_for)
+                last = self._run_inner(step, given) or last
+            else:
+                event = step.enqueue(given, wait_for)
+                last = [event]
+                if self.log is not None and isinstance(step.command, Launch):
+                    self.log.append((step.command, event))
+                if self.state.out_of_order:
+                    cl.enqueue_barrier(self.state.queue)
             # What comes later comes after the first step.
             wait_for = None
-            if out_of_order:
-                cl.enqueue_barrier(self.state.queue)
-        return events
+        return last
+
+    def _run_inner(self, step: Step, given: Sequence[Memory]) -> list[cl.Event]:
+        """Run a loop or a branch, whose conditions are waited for."""
+        last: list[cl.Event] = []
+        match step.command:
+            case Repeat(count=count):
+                for _ in range(count):
+                    last = self._run_steps(step.parts[0], given)
+                    # Devices begin while others are enqueued.
+                    self.state.queue.flush()
+            case While(condition=condition):
+                test, steps = step.parts
+                last = self._run_steps(test, given)
+                while self._holds(condition, given):
+                    self._run_steps(steps, given)
+                    last = self._run_steps(test, given) or last
+            case Branch(condition=condition):
+                then, otherwise = step.parts
+                last = self._run_steps(then if self._holds(condition, given) else otherwise, given)
+            case _:
+                raise AssertionError(step.command)
+        return last
+
+    def _holds(self, number: int, given: Sequence[Memory]) -> bool:
+        """The boolean in a buffer, when all that was enqueued is done."""
+        buffer = given[number] if number < self.fixed else self.buffers[number]
+        found = np.empty(1, np.bool_)
+        cl.enqueue_copy(self.state.queue, found, buffer, src_offset=self.offsets.get(number, 0))
+        return bool(found[0])
 
     # -- NumPy arrays ------------------------------------------------------------------------
 
@@ -255,23 +283,26 @@ class Executable:
         """
         run = Executable._on_spoilt if on_spoilt else Executable._profiled
         outputs: list[Array] = []
-        seconds: list[list[float]] = []
+        seconds: dict[int, list[float]] = {id(launch): [] for launch in self.launches}
         for _ in range(repeat):
-            outputs, events = self._guarded(run, arrays)
-            seconds.append([(e.profile.end - e.profile.start) * 1e-9 for e in events])
-        times = tuple(
-            self._time(step, median(run[k] for run in seconds))
-            for k, step in enumerate(self.plan.steps)
-            if isinstance(step, Launch)
-        )
+            outputs, log = self._guarded(run, arrays)
+            for launch in self.launches:
+                own = (e.profile.end - e.profile.start for step, e in log if step is launch)
+                seconds[id(launch)].append(sum(own) * 1e-9)
+        times = tuple(self._time(step, median(seconds[id(step)])) for step in self.launches)
         return outputs, Profile(self.state.device, times, self.plan.peak_memory, repeat)
 
-    def _profiled(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
+    def _profiled(self, arrays: Sequence[Array]) -> tuple[list[Array], Log]:
         # Generated calls do not know of the arguments that kernels are given here.
         self.generation = -1
-        return self._host(arrays)
+        self.log = []
+        try:
+            outputs, _ = self._host(arrays)
+            return outputs, self.log
+        finally:
+            self.log = None
 
-    def _on_spoilt(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
+    def _on_spoilt(self, arrays: Sequence[Array]) -> tuple[list[Array], Log]:
         self.generation = -1
         for buffer in self.state.scratch:
             cl.enqueue_fill_buffer(self.state.queue, buffer, SPOILT, 0, buffer.size)
@@ -279,7 +310,12 @@ class Executable:
         outputs = self._outputs()
         for array in outputs:
             array.reshape(-1).view(np.uint8)[:] = SPOILT
-        return outputs, self._run_on_host(arrays, outputs)
+        self.log = []
+        try:
+            self._run_on_host(arrays, outputs)
+            return outputs, self.log
+        finally:
+            self.log = None
 
     def _time(self, launch: Launch, seconds: float) -> KernelTime:
         numbers = {arg for arg in launch.args if isinstance(arg, int)}
@@ -427,68 +463,3 @@ def _with_memory(parts: dict[str, Any], allocator: Callable[[int], cl.Buffer]) -
     own["base_data"] = allocator(nbytes) if nbytes else None
     array.__dict__ = own
     return array
-
-
-# -- refusals --------------------------------------------------------------------------------
-
-
-def format_bytes(size: int) -> str:
-    """``size`` for people: ``1.5 MiB``."""
-    value, unit = float(size), "bytes"
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
-        if value < 1024 or unit == "TiB":
-            break
-        value /= 1024
-    return f"{size} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
-
-
-def check_sizes(plan: Plan, device: Device) -> None:
-    """Raise a TileError if a tensor, or all together, are larger than the device allows."""
-    for tensor in (*plan.inputs, *plan.outputs):
-        check_shape(tensor.name, tensor.shape, np.dtype(tensor.dtype))
-    largest = format_bytes(device.max_mem_alloc_size)
-    tensors = (*plan.inputs, *plan.outputs)
-    for name, size in (*((str(t), t.nbytes) for t in tensors), *plan.intermediates):
-        if size > device.max_mem_alloc_size:
-            raise TileError(
-                f"{name} takes {format_bytes(size)}, but "
-                f"{device} holds at most {largest} in one tensor"
-            )
-    if plan.peak_memory > device.global_mem_size:
-        parts = {str(t): t.nbytes for t in tensors}
-        parts |= {
-            "intermediates": sum(plan.allocations),
-            "constants": sum(map(len, plan.constants)),
-        }
-        largest = max(parts, key=lambda name: parts[name])
-        raise TileError(
-            f"the program takes {format_bytes(plan.peak_memory)} of memory, of which {largest} "
-            f"{format_bytes(parts[largest])}, but {device} has "
-            f"{format_bytes(device.global_mem_size)}"
-        )
-
-
-REASONS: dict[int, str] = {
-    cl.status_code.OUT_OF_HOST_MEMORY: "it is out of memory",
-    cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE: "it is out of memory",
-    cl.status_code.OUT_OF_RESOURCES: "it is out of resources",
-    cl.status_code.INVALID_BUFFER_SIZE: "a tensor is too large for it",
-    cl.status_code.INVALID_WORK_GROUP_SIZE: "a work-group is too large for it",
-    cl.status_code.INVALID_WORK_ITEM_SIZE: "a work-group is too large for it",
-}
-
-
-def out_of_memory(plan: Plan) -> TileError:
-    """Error of a process that cannot get the memory for the outputs."""
-    outputs = ", ".join(map(str, plan.outputs))
-    size = format_bytes(sum(t.nbytes for t in plan.outputs))
-    return TileError(f"there is not enough memory for the results ({outputs}): {size}")
-
-
-def refusal(error: cl.Error, device: Device, plan: Plan) -> TileError:
-    """Error for the user from the device's error."""
-    # Errors that pyopencl makes by itself have no code.
-    reason = REASONS.get(getattr(error, "code", 0), str(error).partition("\n")[0])
-    needed, there = format_bytes(plan.peak_memory), format_bytes(device.global_mem_size)
-    memory = f"memory needed: {needed} of {there}"
-    return TileError(f"{device} cannot run the program: {reason} ({memory})")

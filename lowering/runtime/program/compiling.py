@@ -39,7 +39,14 @@ from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.lowering.runtime.program.early_builds import Builder
 from tiledialect.lowering.runtime.program.kernel_reuse import plan_of_nests
-from tiledialect.lowering.runtime.program.plan import Launch, Plan
+from tiledialect.lowering.runtime.program.plan import (
+    Branch,
+    Command,
+    Launch,
+    Plan,
+    Repeat,
+    While,
+)
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program import Program, Types
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
@@ -85,12 +92,30 @@ def _parts(module: ModuleOp) -> Iterator[str]:
 
 def _named(plan: Plan, parts: Sequence[str]) -> Plan:
     """A plan whose launches have the names of kernels, if each kernel has a launch."""
-    launches = [step for step in plan.steps if isinstance(step, Launch)]
-    if len(launches) != len(parts):
+    if len(plan.launches) != len(parts):
         return plan
-    names = iter(parts)
-    steps = (replace(s, part=next(names)) if isinstance(s, Launch) else s for s in plan.steps)
-    return replace(plan, steps=tuple(steps))
+    return replace(plan, steps=_with_names(plan.steps, iter(parts)))
+
+
+def _with_names(steps: Sequence[Command], names: Iterator[str]) -> tuple[Command, ...]:
+    """Commands whose launches have names, in order."""
+    made: list[Command] = []
+    for step in steps:
+        match step:
+            case Launch():
+                step = replace(step, part=next(names))
+            case Repeat():
+                step = replace(step, steps=_with_names(step.steps, names))
+            case While():
+                test = _with_names(step.test, names)
+                step = replace(step, test=test, steps=_with_names(step.steps, names))
+            case Branch():
+                then = _with_names(step.then, names)
+                step = replace(step, then=then, otherwise=_with_names(step.otherwise, names))
+            case _:
+                pass
+        made.append(step)
+    return tuple(made)
 
 
 def lowered(program: Program, types: Types, device: Device, after: str | None = None) -> ModuleOp:

@@ -26,7 +26,7 @@ from tiledialect import disk
 from tiledialect.lowering.runtime.child_process import Child, Report, say, start
 from tiledialect.lowering.runtime.device.device import Device, every_device
 from tiledialect.lowering.runtime.device.probe import machine
-from tiledialect.lowering.runtime.program.plan import Launch, Plan, Scalar
+from tiledialect.lowering.runtime.program.plan import Plan, Scalar
 from tiledialect.records import from_json, to_json
 
 if TYPE_CHECKING:
@@ -228,14 +228,13 @@ def _build_and_launch(
     constants = [cl.Buffer(context, flags, hostbuf=data) for data in plan.constants]
     parts = [cleared(queue, nbytes) for nbytes in plan.allocations]
     buffers = [*tensors, *constants, *(parts[slot.allocation] for slot in plan.slots)]
-    for launch in plan.steps:
-        if isinstance(launch, Launch):
-            say(tries=f"a launch of {launch.kernel}")
-            kernel = cl.Kernel(program, launch.kernel)
-            for position, arg in enumerate(launch.args):
-                kernel.set_arg(position, arg.number if isinstance(arg, Scalar) else buffers[arg])
-            cl.enqueue_nd_range_kernel(queue, kernel, launch.global_size, launch.local_size)
-            queue.finish()
+    for launch in plan.launches:
+        say(tries=f"a launch of {launch.kernel}")
+        kernel = cl.Kernel(program, launch.kernel)
+        for position, arg in enumerate(launch.args):
+            kernel.set_arg(position, arg.number if isinstance(arg, Scalar) else buffers[arg])
+        cl.enqueue_nd_range_kernel(queue, kernel, launch.global_size, launch.local_size)
+        queue.finish()
 
 
 def cleared(queue: cl.CommandQueue, nbytes: int) -> cl.Buffer:

@@ -8,10 +8,11 @@ commands run in order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import ml_dtypes as ml_dtypes  # NumPy knows bfloat16 by it.
 import numpy as np
@@ -79,7 +80,57 @@ class Copy:
     source_offset: int = 0
 
 
-Command = Launch | Copy
+@dataclass(frozen=True)
+class Repeat:
+    """Commands that run a known number of times."""
+
+    count: int
+    steps: tuple[Command, ...]
+
+
+@dataclass(frozen=True)
+class While:
+    """Commands that run as long as a condition holds, which others compute before."""
+
+    test: tuple[Command, ...]
+    condition: int
+    """Number of the buffer of one boolean."""
+    steps: tuple[Command, ...]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Commands that run where a condition holds, and others that run where it does not."""
+
+    condition: int
+    """Number of the buffer of one boolean."""
+    then: tuple[Command, ...]
+    otherwise: tuple[Command, ...]
+
+
+Command: TypeAlias = "Launch | Copy | Repeat | While | Branch"
+
+
+def inner_steps(step: Command) -> tuple[tuple[Command, ...], ...]:
+    """The commands in a command."""
+    match step:
+        case Repeat():
+            return (step.steps,)
+        case While():
+            return (step.test, step.steps)
+        case Branch():
+            return (step.then, step.otherwise)
+        case _:
+            return ()
+
+
+def launches_of(steps: Iterable[Command]) -> Iterator[Launch]:
+    """The launches among commands and in them, in order."""
+    for step in steps:
+        if isinstance(step, Launch):
+            yield step
+        for inner in inner_steps(step):
+            yield from launches_of(inner)
 
 
 @dataclass(frozen=True)
@@ -122,6 +173,11 @@ class Plan:
     def output_names(self) -> tuple[str, ...]:
         """The names of the outputs, in order."""
         return tuple(t.name for t in self.outputs)
+
+    @lazy
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches, those in loops and branches once."""
+        return tuple(launches_of(self.steps))
 
     @property
     def tensor_count(self) -> int:

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import arith, func, gpu, memref
+from xdsl.dialects import arith, func, gpu, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -18,8 +18,9 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     UnregisteredOp,
+    i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
 from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
 from tiledialect.dialects.tile.element_types import CONCRETE
@@ -33,18 +34,22 @@ from tiledialect.ir.host_functions import (
     reach,
 )
 from tiledialect.ir.host_memory import ALIASES, constant_array, globals_of, nbytes, root
+from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.host.buffer_offsets import parts_of
 from tiledialect.lowering.opencl.function import ArgumentAccess, access
 from tiledialect.lowering.opencl.target import Program, index_bits, kernel_functions
 from tiledialect.lowering.runtime.program.plan import (
+    Branch,
     Command,
     Copy,
     Launch,
     Plan,
+    Repeat,
     Scalar,
     Slot,
     Tensor,
+    While,
 )
 
 Accesses = Callable[[gpu.FuncOp], Sequence[ArgumentAccess]]
@@ -115,7 +120,7 @@ class _Host:
         self.inputs = self._tensors(host.arg_attrs, block.args, "arg")
         self.outputs = self._tensors(host.res_attrs, returned.operands, "res")
         self.first_output = len(self.inputs)
-        uses = [op for op in block.ops if isinstance(op, memref.GetGlobalOp)]
+        uses = ops_of(block, memref.GetGlobalOp)
         self.arrays = {op.name_.root_reference.data: constant_array(op, arrays) for op in uses}
         """The constants of the module that are used, by name."""
         self.first_constant = len(self.inputs) + len(self.outputs)
@@ -137,8 +142,7 @@ class _Host:
         self.steps: list[Command] = []
 
     def plan(self, source: str) -> Plan:
-        for op in self.host.body.block.ops:
-            self._visit(op)
+        self._visit_all(self.host.body.block)
         for k, (value, tensor) in enumerate(zip(self.returned, self.outputs, strict=True)):
             number, found = self.first_output + k, self.numbers[value]
             if found != number and tensor.nbytes:
@@ -203,6 +207,18 @@ class _Host:
             dtype = _dtype(self.host, data.get(ELEMENT_TYPE, t.element_type))
             found.append(Tensor(name.data, t.get_shape(), dtype))
         return tuple(found)
+
+    def _visit_all(self, block: Block) -> None:
+        for op in block.ops:
+            self._visit(op)
+
+    def _inner(self, region: Region) -> tuple[Command, ...]:
+        """Commands of a region of a loop or branch."""
+        outer, self.steps = self.steps, []
+        for block in region.blocks:
+            self._visit_all(block)
+        steps, self.steps = tuple(self.steps), outer
+        return steps
 
     def _visit(self, op: Operation) -> None:
         visit = VISITS.get(type(op))
@@ -351,6 +367,47 @@ class _Host:
     def nothing(self, op: Operation) -> None:
         pass
 
+    # -- loops and branches ----------------------------------------------------------------
+
+    def read(self, op: memref.LoadOp) -> None:
+        if op.indices or op.res.type != i1 or not all(map(_is_condition, op.res.uses)):
+            raise _unsupported(op, "the host reads conditions of loops and branches alone")
+
+    def _condition(self, value: SSAValue) -> int:
+        """The buffer of a condition, which must be read where it is needed."""
+        op = value.owner
+        if not isinstance(op, memref.LoadOp):
+            raise _unsupported(self.host, "a condition of the host must be read from memory")
+        self._check_reach(op, op.memref)
+        if self._span(op, op.memref)[0]:
+            raise _unsupported(op, "a condition must be at the start of its buffer")
+        return self.numbers[op.memref]
+
+    def repeat(self, op: scf.ForOp) -> None:
+        if op.iter_args:
+            raise _unsupported(op, "loops of the host carry nothing but memory")
+        lower, upper, step = (self._size(op, v) for v in (op.lb, op.ub, op.step))
+        if op.body.block.args[0].uses or step < 1:
+            raise _unsupported(op, "loops of the host count up, and their index has no use")
+        steps, count = self._inner(op.body), len(range(lower, upper, step))
+        if steps and count:
+            self.steps.append(Repeat(count, steps))
+
+    def loop(self, op: scf.WhileOp) -> None:
+        test = op.before_region.block.last_op
+        if op.arguments or op.res or not isinstance(test, scf.ConditionOp):
+            raise _unsupported(op, "loops of the host carry nothing but memory")
+        before = self._inner(op.before_region)
+        condition = self._condition(test.condition)
+        self.steps.append(While(before, condition, self._inner(op.after_region)))
+
+    def branch(self, op: scf.IfOp) -> None:
+        if op.output:
+            raise _unsupported(op, "branches of the host give nothing but memory")
+        condition = self._condition(op.cond)
+        regions = self._inner(op.true_region), self._inner(op.false_region)
+        self.steps.append(Branch(condition, *regions))
+
 
 WITHIN = (memref.ViewOp, gpu.DeallocOp)
 """Ops on an allocation of which parts alone are used."""
@@ -364,9 +421,21 @@ VISITS: dict[type[Operation], Callable[[_Host, Any], None]] = {
     memref.ViewOp: _Host.part,
     gpu.WaitOp: _Host.nothing,
     memref.GetGlobalOp: _Host.array,
+    memref.LoadOp: _Host.read,
+    scf.ForOp: _Host.repeat,
+    scf.WhileOp: _Host.loop,
+    scf.IfOp: _Host.branch,
+    scf.YieldOp: _Host.nothing,
+    scf.ConditionOp: _Host.nothing,
     func.ReturnOp: _Host.nothing,
     **dict.fromkeys(ALIASES, _Host.alias),
 }
+
+
+def _is_condition(use: Use) -> bool:
+    """Whether a use decides about a loop or branch that follows at once."""
+    op, read = use.operation, use.operation.operands[use.index].owner
+    return isinstance(op, scf.ConditionOp | scf.IfOp) and op.prev_op is read
 
 
 def _memref(op: Operation, t: Attribute) -> MemRefType[Attribute]:

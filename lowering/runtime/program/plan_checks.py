@@ -14,7 +14,19 @@ import numpy as np
 
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, kind_of
-from tiledialect.lowering.runtime.program.plan import Copy, Launch, Plan, Scalar, Slot, Tensor
+from tiledialect.lowering.runtime.program.plan import (
+    Branch,
+    Command,
+    Copy,
+    Launch,
+    Plan,
+    Repeat,
+    Scalar,
+    Slot,
+    Tensor,
+    While,
+    inner_steps,
+)
 
 DTYPES = frozenset(NUMPY_TYPES[t].name for t in CONCRETE.values())
 HEAD = re.compile(r"^__kernel\b[^{;]*?\bvoid (\w+)\(([^{;]*)\)\s*\{", re.M)
@@ -41,11 +53,24 @@ def check_plan(plan: Plan) -> None:
         _check_slot(plan, slot)
     _require(isinstance(plan.source, str), "the source")  # pyright: ignore[reportUnnecessaryIsInstance]
     heads = {m[1]: _parameters(m[2]) for m in HEAD.finditer(plan.source)}
-    for step in plan.steps:
-        if isinstance(step, Copy):
-            _check_copy(plan, step)
-        else:
-            _check_launch(plan, step, heads)
+    _check_steps(plan, plan.steps, heads)
+
+
+def _check_steps(plan: Plan, steps: Sequence[Command], heads: Heads) -> None:
+    for step in steps:
+        match step:
+            case Copy():
+                _check_copy(plan, step)
+            case Launch():
+                _check_launch(plan, step, heads)
+            case Repeat():
+                _require(_natural(step.count, 1), "a number of iterations")
+            case While() | Branch():
+                _require(_natural(step.condition), "a condition")
+                _require(step.condition < len(plan.sizes), "the buffer of a condition")
+                _require(plan.sizes[step.condition] > 0, "the size of a condition")
+        for inner in inner_steps(step):
+            _check_steps(plan, inner, heads)
 
 
 def _require(good: bool, what: str) -> None:

@@ -16,7 +16,8 @@ from tiledialect.errors import TileError
 from tiledialect.ir.signature import type_text
 from tiledialect.ir.target_spec import SIMULATOR, precision_of
 from tiledialect.lowering.quirks.prelude import prelude
-from tiledialect.lowering.runtime.call.launch import Executable, check_sizes
+from tiledialect.lowering.runtime.call.launch import Executable
+from tiledialect.lowering.runtime.call.refusals import check_sizes
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.lowering.runtime.device.probe import machine

@@ -33,7 +33,7 @@ from threads import in_threads
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir
-from tiledialect.lowering.runtime.call.launch import check_sizes, format_bytes
+from tiledialect.lowering.runtime.call.refusals import check_sizes, format_bytes
 from tiledialect.lowering.runtime.device.devices import choose
 from tiledialect.lowering.runtime.device.queue_state import state_of
 from tiledialect.lowering.runtime.device.queues import opencl_device, queue_for
@@ -283,7 +283,7 @@ def test_a_profile_is_of_medians(device: td.Device, monkeypatch: pytest.MonkeyPa
 
     def measured(*_: Any) -> Any:
         times = SimpleNamespace(profile=SimpleNamespace(start=0, end=next(ends)))
-        return [A], [times] * len(run.steps)
+        return [A], [(launch, times) for launch in run.launches]
 
     monkeypatch.setattr(run, "_guarded", measured)
     _, profile = run.profile([A, B], repeat=3)
