@@ -66,6 +66,7 @@ EXAMPLES = {
         ",tile-winograd{contraction=O}",
         "contraction",
     ),
+    "tile-outline-parts": ("halving.mlir", "convert-linalg-to-tile,tile-outline-parts"),
     "tile-split-rows": (
         "softmax",
         'tile-specialize{arguments="2x8xf32"},tile-decompose,tile-bounds,tile-split-rows{parts=2}',

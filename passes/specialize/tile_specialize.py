@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects import func, tensor
+from xdsl.dialects import func, scf, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -53,6 +53,7 @@ from tiledialect.dialects.tile.meetings import element_type
 from tiledialect.dialects.tile.special import GatherOp, ScatterOp, SizedOp
 from tiledialect.errors import TileError, count
 from tiledialect.index.expr import IndexExpr
+from tiledialect.ir.control_flow import CONTROL
 from tiledialect.ir.names import keep_name, keep_place, take_name, with_type
 from tiledialect.ir.signature import (
     argument_dims,
@@ -256,11 +257,36 @@ class _Specializer:
     integers: IntegerRanges = field(default_factory=IntegerRanges)
 
     def run(self, function: func.FuncOp) -> None:
-        ops = self.block(function.body.block)
-        for op in reversed(ops):
+        self.body(function.body.block)
+
+    def body(self, block: Block, types: Sequence[Attribute] = ()) -> list[Attribute]:
+        """Visit the ops of a block with arguments of these types; the types that its end takes."""
+        for argument, t in zip(list(block.args), types, strict=False):
+            with_type(argument, t)
+        for op in reversed(self.block(block)):
             if op.results and op.results[0] in self.sizes and not op.results[0].uses:
                 op.detach()
                 op.erase()
+        assert block.last_op is not None
+        return [v.type for v in block.last_op.operands]
+
+    def control(self, op: scf.ForOp | scf.WhileOp | scf.IfOp) -> None:
+        """Bind the types in a loop or branch."""
+        match op:
+            case scf.ForOp():
+                carried = results = [v.type for v in op.iter_args]
+                ends = [self.body(op.body.block, [op.body.block.args[0].type, *carried])]
+            case scf.WhileOp():
+                carried = [v.type for v in op.arguments]
+                _, *results = self.body(op.before_region.block, carried)
+                ends = [self.body(op.after_region.block, results)]
+            case scf.IfOp():
+                carried = results = self.body(op.true_region.block)
+                ends = [self.body(op.false_region.block)] if op.false_region.blocks else []
+        if any(end != carried for end in ends):
+            raise TileError.at(op, f"{op.name}: the types of its results are not always the same")
+        for result, t in zip(list(op.results), results, strict=True):
+            with_type(result, t)
 
     def block(self, block: Block) -> list[Operation]:
         """Visit the ops of a block; returns the original ops."""
@@ -301,6 +327,8 @@ class _Specializer:
             self.custom_gradient(op)
         elif isinstance(op, TileOp):
             self.infer(op)
+        elif isinstance(op, CONTROL):
+            self.control(op)
         elif isinstance(op, func.ReturnOp):
             self.finish(op)
 

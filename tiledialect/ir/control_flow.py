@@ -29,10 +29,10 @@ def has_control_flow(function: func.FuncOp) -> bool:
 def steps_of(loop: scf.ForOp) -> range | None:
     """The numbers that the index of a loop is, if they are known."""
     lower, upper, step = (known_integer(v) for v in (loop.lb, loop.ub, loop.step))
+    if step is not None and step < 1:
+        raise TileError.at(loop, "scf.for: the step must be above 0")
     if lower is None or upper is None or step is None:
         return None
-    if step < 1:
-        raise TileError.at(loop, "scf.for: the step must be above 0")
     return range(lower, upper, step)
 
 

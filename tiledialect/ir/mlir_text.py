@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     Builtin,
@@ -75,8 +76,19 @@ def parse_mlir(
 def print_module(module: ModuleOp, locations: bool = False) -> str:
     """Print a module as MLIR text, on request with the ops' locations in the source."""
     stream = StringIO()
-    Printer(stream, print_debuginfo=locations).print_op(module)
+    _Printer(stream, print_debuginfo=locations).print_op(module)
     return stream.getvalue() + "\n"
+
+
+class _Printer(Printer):
+    """xDSL's, but for loops, whose location it prints before their regions, too."""
+
+    def print_operation_type(self, op: Operation) -> None:
+        """Print the types of an op's operands and results."""
+        if isinstance(op, scf.WhileOp):
+            self.print_function_type(op.operand_types, op.result_types)
+        else:
+            super().print_operation_type(op)
 
 
 def read_text(path: Path) -> str:

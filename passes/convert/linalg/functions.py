@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
+from xdsl.builder import Builder
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, IndexType, ModuleOp, TensorType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import InsertPoint
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.ir.names import keep_name, with_type
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.passes.convert.linalg.host_loops import element_of, tensor_of, tensors_of
 
 
 def tensor_signatures(module: ModuleOp) -> None:
@@ -34,11 +36,11 @@ def _is_mixed(types: Sequence[Attribute]) -> bool:
 
 
 def _is_scalar(t: Attribute) -> bool:
-    return t in et.CONCRETE.values()
+    return t in et.CONCRETE.values() or isinstance(t, IndexType)
 
 
 def _tensor(t: Attribute) -> Attribute:
-    return TensorType(t, ()) if _is_scalar(t) else t
+    return tensor_of(t) if _is_scalar(t) else t
 
 
 def _change(function: func.FuncOp) -> None:
@@ -48,8 +50,8 @@ def _change(function: func.FuncOp) -> None:
     assert first is not None
     for argument in list(block.args):
         if _is_scalar(argument.type):
-            new = with_type(argument, _tensor(argument.type))
-            _read(new, InsertPoint.before(first))
+            t = argument.type
+            _read(with_type(argument, _tensor(t)), t, InsertPoint.before(first))
     for returned in ops_of(function, func.ReturnOp):
         returned.operands = [_wrapped(v, returned) for v in returned.operands]
     function.properties["function_type"] = FunctionType.from_lists(
@@ -57,26 +59,25 @@ def _change(function: func.FuncOp) -> None:
     )
 
 
-def _read(value: SSAValue, place: InsertPoint) -> None:
-    """Let the users of a value that was a scalar take its element."""
+def _read(value: SSAValue, t: Attribute, place: InsertPoint) -> None:
+    """Let the users of a value that was a scalar of a type take its element."""
     uses = [*value.uses]
-    element = tensor.ExtractOp(value, [], value.type.element_type)  # pyright: ignore[reportAttributeAccessIssue]
-    Rewriter.insert_op(element, place)
+    element = element_of(Builder(place), value, t)
     for use in uses:
-        use.operation.operands[use.index] = element.result
+        use.operation.operands[use.index] = element
 
 
 def _wrapped(value: SSAValue, before: func.ReturnOp | func.CallOp) -> SSAValue:
     if not _is_scalar(value.type):
         return value
-    made = tensor.FromElementsOp(value, result_type=TensorType(value.type, ()))
-    keep_name(made.result, value)
-    Rewriter.insert_op(made, InsertPoint.before(before))
-    return made.result
+    (made,) = tensors_of(Builder(InsertPoint.before(before)), [value])
+    keep_name(made, value)
+    return made
 
 
 def _change_call(call: func.CallOp) -> None:
     call.operands = [_wrapped(v, call) for v in call.operands]
     for result in list(call.results):
         if _is_scalar(result.type):
-            _read(with_type(result, _tensor(result.type)), InsertPoint.after(call))
+            t = result.type
+            _read(with_type(result, _tensor(t)), t, InsertPoint.after(call))

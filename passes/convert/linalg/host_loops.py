@@ -28,7 +28,7 @@ def host_for(loop: scf.ForOp, count: int | None) -> scf.ForOp | scf.WhileOp:
     counts = count is None or bool(body.args[0].uses)
     carried = [*([loop.lb] if counts else []), *loop.iter_args]
     types = [v.type for v in carried]
-    given = _tensors(builder, carried)
+    given = tensors_of(builder, carried)
 
     def step(inner: Builder, numbers: Values) -> list[SSAValue]:
         """The body's results, after the next count."""
@@ -59,8 +59,8 @@ def host_while(loop: scf.WhileOp) -> scf.WhileOp:
     before, after = loop.before_region.block, loop.after_region.block
     first = _region(before.arg_types, lambda b, v: _moved(before, b, v), is_test=True)
     second = _region(after.arg_types, lambda b, v: _moved(after, b, v))
-    given = _tensors(builder, loop.arguments)
-    new = scf.WhileOp(given, [_tensor(t) for t in loop.result_types], first, second)
+    given = tensors_of(builder, loop.arguments)
+    new = scf.WhileOp(given, [tensor_of(t) for t in loop.result_types], first, second)
     _replace(loop, new, builder, new.results)
     return new
 
@@ -72,7 +72,7 @@ def host_if(branch: scf.IfOp) -> scf.IfOp:
         _region((), lambda b, v, block=region.block: _moved(block, b, v))
         for region in (branch.true_region, branch.false_region)
     ]
-    types = [_tensor(t) for t in branch.result_types]
+    types = [tensor_of(t) for t in branch.result_types]
     new = scf.IfOp(_condition(builder, branch.cond), types, *regions)
     _replace(branch, new, builder, new.results)
     return new
@@ -82,7 +82,8 @@ def _replace(old: Operation, new: Operation, builder: Builder, results: Values) 
     new.location = old.location
     builder.insert(new)
     values = [
-        _element(builder, value, was.type) for value, was in zip(results, old.results, strict=True)
+        element_of(builder, value, was.type)
+        for value, was in zip(results, old.results, strict=True)
     ]
     for value, was in zip(results, old.results, strict=True):
         keep_name(value, was)
@@ -94,16 +95,16 @@ def _region(
 ) -> Region:
     """Region of tensors of these types, or numbers, that ends in what is made of them."""
     types = list(types)
-    block = Block(arg_types=[*first, *map(_tensor, types)])
+    block = Block(arg_types=[*first, *map(tensor_of, types)])
     builder = Builder(InsertPoint.at_end(block))
     arguments = block.args[len(first) :]
-    elements = [_element(builder, a, t) for a, t in zip(arguments, types, strict=True)]
+    elements = [element_of(builder, a, t) for a, t in zip(arguments, types, strict=True)]
     results = make(builder, elements)
     if is_test:
         condition = _condition(builder, results[0])
-        builder.insert(scf.ConditionOp(condition, *_tensors(builder, results[1:])))
+        builder.insert(scf.ConditionOp(condition, *tensors_of(builder, results[1:])))
     else:
-        builder.insert(scf.YieldOp(*_tensors(builder, results)))
+        builder.insert(scf.YieldOp(*tensors_of(builder, results)))
     return Region(block)
 
 
@@ -121,18 +122,18 @@ def _moved(block: Block, builder: Builder, values: Values) -> list[SSAValue]:
     return list(last.operands)
 
 
-def _tensor(t: Attribute) -> Attribute:
+def tensor_of(t: Attribute) -> Attribute:
     """The tensor of a number; indices are of 64 bits."""
     if isinstance(t, TensorType):
         return t
     return TensorType(i64 if isinstance(t, IndexType) else t, ())
 
 
-def _tensors(builder: Builder, values: Iterable[SSAValue]) -> list[SSAValue]:
+def tensors_of(builder: Builder, values: Iterable[SSAValue]) -> list[SSAValue]:
     """Tensors of values."""
     made: list[SSAValue] = []
     for value in values:
-        t = _tensor(value.type)
+        t = tensor_of(value.type)
         if t != value.type:
             if isinstance(value.type, IndexType):
                 value = builder.insert(arith.IndexCastOp(value, i64)).result
@@ -141,7 +142,7 @@ def _tensors(builder: Builder, values: Iterable[SSAValue]) -> list[SSAValue]:
     return made
 
 
-def _element(builder: Builder, value: SSAValue, t: Attribute) -> SSAValue:
+def element_of(builder: Builder, value: SSAValue, t: Attribute) -> SSAValue:
     """The number of a type that a tensor holds; the tensor itself if that is its type."""
     if isinstance(t, TensorType):
         return value
@@ -156,8 +157,8 @@ def _condition(builder: Builder, value: SSAValue) -> SSAValue:
     if isinstance(value.owner, tensor.ExtractOp) and not value.owner.indices:
         # The host reads it where it is needed.
         return builder.insert(value.owner.clone()).results[0]
-    (made,) = _tensors(builder, [value])
-    return _element(builder, made, value.type)
+    (made,) = tensors_of(builder, [value])
+    return element_of(builder, made, value.type)
 
 
 def _number(value: int, t: Attribute) -> IntegerAttr:

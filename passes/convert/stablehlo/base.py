@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DenseArrayBase, TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
@@ -67,32 +67,46 @@ def evaluate(
 ) -> list[SSAValue]:
     """What a block gives for these arguments, its ops converted before the builder's place."""
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, operands, strict=True))
+    tried: dict[SSAValue, SSAValue] = {}
     for op in block.ops:
         given = [values.get(v, v) for v in op.operands]
         if op is block.last_op:
             return given
         if (conversion := conversions.get(type(op))) is None:
             raise refusal(op, "there is no conversion of it in a region")
-        results = [folded(b, v) for v in converted(conversion, b, op, given)]
+        results = [folded(b, v, tried) for v in converted(conversion, b, op, given)]
         values |= zip(op.results, results, strict=True)
     raise AssertionError("a block without an end")
 
 
-def folded(b: TensorBuilder, value: SSAValue) -> SSAValue:
-    """The constant that a scalar is computed to; the value itself if there is none."""
-    op = value.owner
+def folded(
+    b: TensorBuilder, value: SSAValue, tried: dict[SSAValue, SSAValue] | None = None
+) -> SSAValue:
+    """The constant that a scalar is computed to; the value itself if there is none.
+
+    ``tried`` are values with their constants.
+    """
+    op, tried = value.owner, {} if tried is None else tried
     if not isinstance(op, ew.ElementwiseOp) or shape(value):
         return value
-    for k, operand in enumerate(op.operands):
-        op.operands[k] = folded(b, operand)
-    found = fold_elementwise(op)
+    if value not in tried:
+        for k, operand in enumerate(op.operands):
+            op.operands[k] = folded(b, operand, tried)
+        tried[value] = _constant(b, op, fold_elementwise(op))
+    return tried[value]
+
+
+def _constant(
+    b: TensorBuilder, op: ew.ElementwiseOp, found: Sequence[SSAValue | Attribute] | None
+) -> SSAValue:
+    """What an op folds to; its result where it does not."""
     if found is None:
-        return value
+        return op.results[0]
     (constant,) = found
     if isinstance(constant, SSAValue):
         return constant
-    made = ew.ConstantOp.create(result_types=[value.type], properties={"value": constant})
-    return b.insert(made)
+    t = op.results[0].type
+    return b.insert(ew.ConstantOp.create(result_types=[t], properties={"value": constant}))
 
 
 def refusal(op: Operation, reason: str) -> TileError:

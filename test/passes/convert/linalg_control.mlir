@@ -52,3 +52,40 @@ func.func @branches(%x: tensor<3xf32>, %c: i1) -> (tensor<3xf32>, tensor<3xf32>)
   }
   func.return %k, %t : tensor<3xf32>, tensor<3xf32>
 }
+
+// The host runs long loops; what asks for their index counts in a tensor.
+// CHECK-LABEL: func.func @long(
+// CHECK:         %[[N:.*]] = arith.constant 1000000 : index
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %[[N]] step %{{.*}} iter_args(%{{.*}} = %x) -> (tensor<3xf32>) {
+// CHECK-NEXT:      %{{.*}} = tile.exp
+// CHECK-NEXT:      scf.yield
+func.func @long(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %n = arith.constant 1000000 : index
+  %r = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> (tensor<3xf32>) {
+    %y = tile.exp %a : (tensor<3xf32>) -> tensor<3xf32>
+    scf.yield %y : tensor<3xf32>
+  }
+  func.return %r : tensor<3xf32>
+}
+
+// Data decide when a loop ends; numbers are carried as tensors.
+// CHECK-LABEL: func.func @open(
+// CHECK-SAME:      %n: tensor<i64>) -> (tensor<3xf32>, tensor<f32>)
+// CHECK:         scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %x, %{{.*}} = %{{.*}}) : (tensor<i64>, tensor<3xf32>, tensor<f32>)
+// CHECK-NEXT:      %[[C:.*]] = tile.cmp_lt %{{.*}}, %n
+// CHECK-NEXT:      %[[E:.*]] = tensor.extract %[[C]][]
+// CHECK-NEXT:      scf.condition(%[[E]])
+func.func @open(%x: tensor<3xf32>, %n: index) -> (tensor<3xf32>, f32) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %z = arith.constant 0.0 : f32
+  %r:2 = scf.for %i = %zero to %n step %one iter_args(%a = %x, %s = %z) -> (tensor<3xf32>, f32) {
+    %y = tile.exp %a : (tensor<3xf32>) -> tensor<3xf32>
+    %v = tensor.extract %y[%zero] : tensor<3xf32>
+    %t = arith.addf %s, %v : f32
+    scf.yield %y, %t : tensor<3xf32>, f32
+  }
+  func.return %r#0, %r#1 : tensor<3xf32>, f32
+}

@@ -83,25 +83,10 @@ func.func @complex(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
 
 // -----
 
-// CHECK: error: scf.for: the number of iterations must be known and the step > 0
-func.func @open(%x: tensor<3xf32>, %n: index) -> tensor<3xf32> {
+// CHECK: error: scf.for: the step must be above 0
+func.func @still(%x: tensor<3xf32>, %n: index) -> tensor<3xf32> {
   %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %r = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> (tensor<3xf32>) {
-    %y = tile.exp %a : (tensor<3xf32>) -> tensor<3xf32>
-    scf.yield %y : tensor<3xf32>
-  }
-  func.return %r : tensor<3xf32>
-}
-
-// -----
-
-// CHECK: error: scf.for: 1000000 iterations of {{.*}} ops are more than 4000
-func.func @long(%x: tensor<3xf32>) -> tensor<3xf32> {
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %n = arith.constant 1000000 : index
-  %r = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> (tensor<3xf32>) {
+  %r = scf.for %i = %zero to %n step %zero iter_args(%a = %x) -> (tensor<3xf32>) {
     %y = tile.exp %a : (tensor<3xf32>) -> tensor<3xf32>
     scf.yield %y : tensor<3xf32>
   }

@@ -33,23 +33,6 @@ func.func @complex(%a: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
 
 // -----
 
-// CHECK: stablehlo.while cannot be converted: the number of its iterations depends on data
-func.func @loop(%a: tensor<f32>) -> tensor<f32> {
-  %c = stablehlo.constant dense<9.0> : tensor<f32>
-  %r = "stablehlo.while"(%a) ({
-  ^bb0(%x: tensor<f32>):
-    %p = stablehlo.compare LT, %x, %c : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %p : tensor<i1>
-  }, {
-  ^bb0(%x: tensor<f32>):
-    %y = stablehlo.add %x, %x : tensor<f32>
-    stablehlo.return %y : tensor<f32>
-  }) : (tensor<f32>) -> tensor<f32>
-  func.return %r : tensor<f32>
-}
-
-// -----
-
 // CHECK: stablehlo.rng_bit_generator cannot be converted: its bits are those of XLA's own generators
 func.func @bits(%s: tensor<2xui64>) -> tensor<4xui32> {
   %t, %r = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
