@@ -176,7 +176,7 @@ class Runs:
     wrong: int
     count: int = 0
 
-    def profile(self, arrays: Any, repeat: int = 1, *, on_spoilt: bool = False) -> Any:
+    def profile(self, arrays: Any, repeat: int = 1, **given: bool) -> Any:
         result = np.float32([np.nan, 2 + (self.count == self.wrong)])
         self.count += 1
         return [result], SimpleNamespace(seconds=1.0, kernels=())
@@ -220,7 +220,7 @@ def test_results_are_compared_while_others_measure(
         return ""
 
     class Long(Runs):
-        def profile(self, arrays: Any, repeat: int = 1, *, on_spoilt: bool = False) -> Any:
+        def profile(self, arrays: Any, repeat: int = 1, **given: bool) -> Any:
             nonlocal now
             assert holds
             now += self.wrong

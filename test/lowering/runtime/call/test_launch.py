@@ -358,3 +358,18 @@ def test_what_no_kernel_writes_is_not_right_by_an_earlier_call(device: td.Device
     run.steps = []
     (found,), _ = run._guarded(Executable._on_spoilt, [a])  # pyright: ignore[reportPrivateUsage]
     assert {*found.tobytes()} == {0xFF}
+
+
+def test_arrays_are_not_copied_again(device: td.Device):
+    f = td.compile("function f(A[N]) -> (B) { B = A * 2; }", device=device)
+    a = np.arange(6, dtype=np.float32)
+    run = f._specialize(f.types((a,), {}), device).executable(  # pyright: ignore[reportPrivateUsage]
+        state_of(queue_for(device, profiling=True)), on_host=True
+    )
+    ((first,), _) = run.profile([a])
+    a += 1
+    ((second,), _) = run.profile([a], again=True)
+    keeps = run.staged and not run.state.is_simulator
+    assert np.array_equal(second, first if keeps else 2 * a)
+    ((third,), _) = run.profile([a])
+    assert np.array_equal(third, 2 * a)
