@@ -93,8 +93,14 @@ def _missing() -> Any:
     raise TileError("programs of StableHLO need xdsl-jax: pip install 'tiledialect[jax]'")
 
 
-WIDENED = {"linalg": _load("dialects.linalg.dialect", "Linalg")}
-"""Dialects of xDSL with more ops than it has. A universe may not hold them beside xDSL's own."""
+WIDENED = {
+    "linalg": _load("dialects.linalg.dialect", "Linalg"),
+    "arith": _load("dialects.nest.lanewise", "Arith"),
+}
+"""Dialects of xDSL with more ops than it has, or of more types.
+
+A universe may not hold them beside xDSL's own.
+"""
 
 
 @caches.PACKAGE

@@ -29,7 +29,8 @@ from tiledialect.dialects.discardable import NOT_VECTORIZED
 from tiledialect.dialects.nest.attributes import LoopRole, RoleAttr
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import IndexOp
-from tiledialect.dialects.nest.lanes import LANEWISE, LanesOp, vector_of
+from tiledialect.dialects.nest.lanes import vector_of
+from tiledialect.dialects.nest.lanewise import LANEWISE
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer.division import linear_in
 from tiledialect.index.integer.expressions import Condition, Expr, Truth, map_expressions
@@ -417,10 +418,10 @@ class Vectorizer:
             raise NotVectorizedError(f"there is no {op.name} of vectors")
         wide = [self._wide(v) for v in operands]
         results = [vector_of(r.type, self.lanes) for r in op.results]
-        if op.name in LANEWISE and not any(isinstance(t, BFloat16Type) for t in types):
-            self._keep(op, LanesOp(type(op), wide, results[0], op.properties))
-            return
-        new = type(op).create(
+        kind = type(op)
+        if not any(isinstance(t, BFloat16Type) for t in types):
+            kind = LANEWISE.get(kind, kind)
+        new = kind.create(
             operands=wide,
             result_types=results,
             properties=op.properties,

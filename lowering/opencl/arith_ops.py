@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
-from tiledialect.dialects.nest.lanes import LanesOp
+from tiledialect.dialects.nest.lanewise import LANEWISE
 from tiledialect.lowering.gpu.gpu_widen_bf16 import is_bf16
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.combining import (
@@ -151,13 +151,7 @@ def _held(number: float, op: Operation) -> float:
     return int.from_bytes(bf16.pack([number]), "little", signed=True)
 
 
-def _emit_lanes(scope: Scope, op: Operation) -> Expr:
-    assert isinstance(op, LanesOp)
-    with op.on_vectors() as same:
-        return ARITH[type(same)](scope, same)
-
-
-ARITH: dict[type[Operation], Emitter] = {
+_SCALAR: dict[type[Operation], Emitter] = {
     arith.ConstantOp: _emit_constant,
     arith.AddiOp: _emit_wrapping("+"),
     arith.SubiOp: _emit_wrapping("-"),
@@ -190,5 +184,7 @@ ARITH: dict[type[Operation], Emitter] = {
     arith.MaxnumfOp: of_two(function("fmax")),
     **COMPARISONS,
     **CONVERSIONS,
-    LanesOp: _emit_lanes,
 }
+
+ARITH = _SCALAR | {vector: _SCALAR[scalar] for scalar, vector in LANEWISE.items()}
+"""Emitters of the ops of arith, on vectors, too."""

@@ -226,10 +226,8 @@ def test_lanes_are_compared_and_chosen():
     body = """
         %a = nest.load %A[0] : ARRAY, vector<4xf32>
         %b = nest.load %A[4] : ARRAY, vector<4xf32>
-        %less = nest.lanes "arith.cmpf" {predicate = 4 : i64, fastmath = #arith.fastmath<none>}
-            (%a, %b) : (vector<4xf32>, vector<4xf32>) -> vector<4xi1>
-        %c = nest.lanes "arith.select" {} (%less, %a, %b)
-            : (vector<4xi1>, vector<4xf32>, vector<4xf32>) -> vector<4xf32>
+        %less = arith.cmpf olt, %a, %b : vector<4xf32>
+        %c = arith.select %less, %a, %b : vector<4xi1>, vector<4xf32>
         nest.store %c, %A[4] : vector<4xf32>, ARRAY"""
     assert run(body, Launch((1, 1, 1), (1, 1, 1))) == [0, 1, 2, 3, 0, 1, 2, 3]
 

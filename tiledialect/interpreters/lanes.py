@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from tiledialect.dialects.nest.lanes import LanesOp
+from tiledialect.dialects.nest.lanewise import scalar_op
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES, convert, number
 from tiledialect.errors import TileError
 from tiledialect.interpreters import scalars
@@ -47,9 +47,10 @@ def along_lanes(a: Array, rank: int) -> Array:
 def compute(op: Operation, values: list[Array]) -> tuple[Array, ...]:
     """The results of an op on values; a TileError if it is not known."""
     with np.errstate(all="ignore"):
-        if (special := SPECIAL.get(type(op))) is not None:
+        kind = scalar_op(op)
+        if (special := SPECIAL.get(kind)) is not None:
             return special(op, *values)
-        if (function := scalars.FUNCTIONS.get(type(op))) is None:
+        if (function := scalars.FUNCTIONS.get(kind)) is None:
             raise TileError.at(op, f"the reference semantics do not cover {op.name}")
         return (convert(np.asarray(function(*values)), element_type(op.results[0].type)),)
 
@@ -121,11 +122,6 @@ def _multiply_add(op: Operation, a: Array, b: Array, c: Array) -> tuple[Array]:
     return ((a.astype(np.float64) * b + c).astype(a.dtype),)
 
 
-def _lanewise(op: Any, *values: Array) -> tuple[Array, ...]:
-    with op.on_vectors() as same:
-        return compute(same, list(values))
-
-
 SPECIAL: dict[type[Operation], Callable[..., tuple[Array, ...]]] = {
     arith.ConstantOp: _constant,
     arith.CmpiOp: _compare_integers,
@@ -139,6 +135,5 @@ SPECIAL: dict[type[Operation], Callable[..., tuple[Array, ...]]] = {
     vector.InsertOp: _insert,
     vector.ShuffleOp: _shuffle,
     vector.FMAOp: _multiply_add,
-    LanesOp: _lanewise,
 }
 """The results of the ops that are no function of their operands' values alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, log, pi, sqrt
 
 from xdsl.dialects.builtin import IntegerType, Signedness, f16, f64, i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise import ops as ew
@@ -152,9 +152,13 @@ def _polynomial(b: TensorBuilder, x: SSAValue, coefficients: tuple[float, ...]) 
     return result
 
 
+_NEAR: dict[Attribute, float] = {f16: 200.0, f64: 1e9}
+"""Numbers whose square is finite, and more than 1 next to it, where 1e4 is none."""
+
+
 def _is_near(b: TensorBuilder, x: SSAValue) -> SSAValue:
     """Whether a number is too small for its logarithm alone, and its square is finite."""
-    return is_less(b, x, {f16: 200.0, f64: 1e9}.get(element_type(x), 1e4))
+    return is_less(b, x, _NEAR.get(element_type(x), 1e4))
 
 
 def asinh(b: TensorBuilder, x: SSAValue) -> SSAValue:

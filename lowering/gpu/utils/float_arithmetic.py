@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tiledialect.dialects.nest.lanes import LanesOp
+from tiledialect.dialects.nest.lanewise import LANEWISE
 from tiledialect.lowering.nest.utils.constants import constant
 
 
@@ -68,9 +68,8 @@ class FloatArithmetic:
         t: Attribute,
         options: Mapping[str, Attribute],
     ) -> SSAValue:
-        if isinstance(t, VectorType):
-            return self.emit(LanesOp(op, values, t, options))
-        return self.emit(op.create(operands=values, result_types=[t], properties=options))
+        kind = LANEWISE[op] if isinstance(t, VectorType) else op
+        return self.emit(kind.create(operands=values, result_types=[t], properties=options))
 
     def bits(self, value: SSAValue) -> SSAValue:
         """The bits of floats of 32 bits, as integers."""

@@ -136,21 +136,15 @@ nest.copy 3 %A[%i] to %B[%i] : memref<64xf32, 1 : i32>, memref<32xf32, 3 : i32>
 
 // -----
 
-// CHECK: 'arith.addi' is none of arith.cmpi, arith.cmpf
-%x = "test.op"() : () -> vector<4xi32>
-%y = nest.lanes "arith.addi" {} (%x, %x) : (vector<4xi32>, vector<4xi32>) -> vector<4xi32>
-
-// -----
-
-// CHECK: nest.lanes takes and gives vectors of as many lanes
+// CHECK: arith.extui takes and gives vectors of as many lanes
 %x = "test.op"() : () -> vector<4xi8>
-%y = nest.lanes "arith.extui" {} (%x) : (vector<4xi8>) -> vector<8xi32>
+%y = arith.extui %x : vector<4xi8> to vector<8xi32>
 
 // -----
 
 // CHECK: operand 'cond' at position 0 does not verify
 %m, %x = "test.op"() : () -> (vector<4xi32>, vector<4xf32>)
-%y = nest.lanes "arith.select" {} (%m, %x, %x) : (vector<4xi32>, vector<4xf32>, vector<4xf32>) -> vector<4xf32>
+%y = arith.select %m, %x, %x : vector<4xi32>, vector<4xf32>
 
 // -----
 

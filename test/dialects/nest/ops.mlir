@@ -116,8 +116,18 @@ func.func @shuffle(%x: f32) {
 
 // CHECK-LABEL: func.func @lanes
 func.func @lanes(%a: vector<4xf32>, %b: vector<4xf32>) {
-  // CHECK-NEXT: %mask = nest.lanes "arith.cmpf" {predicate = 1 : i64, fastmath = #arith.fastmath<none>}(%a, %b) : (vector<4xf32>, vector<4xf32>) -> vector<4xi1>
-  // GENERIC:    "nest.lanes"(%a, %b) <{op = "arith.cmpf", options = {predicate = 1 : i64, fastmath = #arith.fastmath<none>}}>
-  %mask = nest.lanes "arith.cmpf" {predicate = 1 : i64, fastmath = #arith.fastmath<none>}(%a, %b) : (vector<4xf32>, vector<4xf32>) -> vector<4xi1>
+  // CHECK-NEXT: %mask = arith.cmpf oeq, %a, %b : vector<4xf32>
+  // GENERIC:    "arith.cmpf"(%a, %b) <{predicate = 1 : i64, fastmath = #arith.fastmath<none>}> : (vector<4xf32>, vector<4xf32>) -> vector<4xi1>
+  %mask = arith.cmpf oeq, %a, %b : vector<4xf32>
+  // CHECK-NEXT: %chosen = arith.select %mask, %a, %b : vector<4xi1>, vector<4xf32>
+  // GENERIC:    "arith.select"(%mask, %a, %b) : (vector<4xi1>, vector<4xf32>, vector<4xf32>) -> vector<4xf32>
+  %chosen = arith.select %mask, %a, %b : vector<4xi1>, vector<4xf32>
+  // CHECK-NEXT: %cut = arith.fptosi %a {note} : vector<4xf32> to vector<4xi32>
+  %cut = arith.fptosi %a {note} : vector<4xf32> to vector<4xi32>
+  // Numbers have xDSL's own ops.
+  // CHECK-NEXT: %first = arith.constant true
+  // CHECK-NEXT: %same = arith.select %first, %a, %b : vector<4xf32>
+  %first = arith.constant true
+  %same = arith.select %first, %a, %b : vector<4xf32>
   func.return
 }

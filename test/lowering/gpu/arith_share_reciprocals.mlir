@@ -8,7 +8,7 @@
 // CHECK:      %reciprocal = arith.divf {{.*}}, %divisor : f32
 // CHECK:      scf.for
 // CHECK-NOT:    arith.divf
-// CHECK:        %first = nest.lanes "arith.select"
+// CHECK:        %first = arith.select
 // CHECK:        vector.store %first
 // CHECK-COUNT-4: arith.divf
 // CHECK-NOT:    arith.divf

@@ -5,7 +5,7 @@
 
 // Exponentials of f32 become arithmetic, on vectors too, those of f16 in f32; others stay.
 // CHECK-NOT:  math.exp
-// CHECK:      nest.lanes "arith.cmpf" {predicate = 4 : i64
+// CHECK:      arith.cmpf olt
 // CHECK:      arith.shli {{.*}} : vector<8xi32>
 // CHECK:      arith.bitcast {{.*}} : vector<8xi32> to vector<8xf32>
 // CHECK:      %e = arith.mulf {{.*}} : vector<8xf32>

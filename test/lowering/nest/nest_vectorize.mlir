@@ -148,14 +148,14 @@ func.func @gathered(%W: memref<8x4xf32>, %I: memref<4xi32>, %O: memref<4xf32>) {
 
 // Comparisons, choices and conversions are done lane by lane, and an index is a number in each.
 // CHECK:      %a = nest.load %A[0] : memref<4xf32, 1 : i32>, vector<4xf32>
-// CHECK:      %is_less = nest.lanes "arith.cmpf" {predicate = 4 : i64, fastmath = #arith.fastmath<none>}(%a, %{{.*}}) : (vector<4xf32>, vector<4xf32>) -> vector<4xi1>
+// CHECK:      %is_less = arith.cmpf olt, %a, %{{.*}} : vector<4xf32>
 // CHECK:      %[[FIRST:.*]] = nest.index 3
 // CHECK-NEXT: %[[NUMBER:.*]] = arith.index_cast %[[FIRST]] : index to i32
 // CHECK-NEXT: %[[STEPS:.*]] = arith.constant dense<[0, 2, 4, 6]> : vector<4xi32>
 // CHECK-NEXT: %[[WIDE:.*]] = vector.broadcast %[[NUMBER]] : i32 to vector<4xi32>
 // CHECK-NEXT: %number = arith.addi %[[WIDE]], %[[STEPS]] : vector<4xi32>
-// CHECK-NEXT: %cut = nest.lanes "arith.fptosi" {}(%a) : (vector<4xf32>) -> vector<4xi32>
-// CHECK-NEXT: %e = nest.lanes "arith.select" {}(%is_less, %number, %cut) : (vector<4xi1>, vector<4xi32>, vector<4xi32>) -> vector<4xi32>
+// CHECK-NEXT: %cut = arith.fptosi %a : vector<4xf32> to vector<4xi32>
+// CHECK-NEXT: %e = arith.select %is_less, %number, %cut : vector<4xi1>, vector<4xi32>
 // CHECK-NEXT: nest.store %e, %B[0] : vector<4xi32>, memref<4xi32, 1 : i32>
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<4xf32, 1 : i32>, memref<4xi32, 1 : i32>) -> (), kernel}> ({

@@ -9,7 +9,7 @@
 // CHECK-NEXT: nest.for %k : unroll to 4 {
 // CHECK:      } {not_vectorized = "the steps load elements that are no neighbours"}
 // CHECK-NEXT: %d = nest.load %T[0] : memref<4xi1, 1 : i32>, vector<4xi1>
-// CHECK-NEXT: %e = nest.lanes "arith.uitofp" {}(%d) : (vector<4xi1>) -> vector<4xf32>
+// CHECK-NEXT: %e = arith.uitofp %d : vector<4xi1> to vector<4xf32>
 // CHECK-NEXT: nest.store %e, %B[0] : vector<4xf32>, memref<16xf32, 1 : i32>
 // CHECK:      nest.store %{{.*}}, %T[0] : vector<4xi1>, memref<4xi1, 1 : i32>
 "gpu.module"() <{sym_name = "places"}> ({

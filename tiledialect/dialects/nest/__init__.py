@@ -9,7 +9,6 @@ from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr, RoleA
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
-from tiledialect.dialects.nest.lanes import LanesOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
@@ -26,7 +25,6 @@ Nest = Dialect(
         InstructionOp,
         FragmentOp,
         ShuffleOp,
-        LanesOp,
         CommitOp,
         WaitOp,
         CopyOp,
