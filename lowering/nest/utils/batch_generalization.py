@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import FunctionType, MemRefType, NoneAttr
@@ -36,10 +37,19 @@ WIDE = (2**31, 2**62)
 
 
 def generalize_batch(kernel: gpu.FuncOp, device: Device) -> None:
-    """Raise the batch size of a kernel as far as the same arrays fit the device's caches."""
-    for loop in ops_of(kernel, ForOp) if is_said(kernel) else ():
+    """Raise the batch size of a kernel as far as the same arrays fit the device's caches.
+
+    Arguments that are not used have any size.
+    """
+    if not is_said(kernel):
+        return
+    for argument in kernel.body.block.args:
+        if not argument.uses and is_dense(argument.type):
+            Rewriter.replace_value_with_new_type(argument, with_extent(argument.type, 1))
+    for loop in ops_of(kernel, ForOp):
         if loop.role.data.role is Role.GROUP and (batch := Batch.of(loop, kernel)) is not None:
             batch.stretch(device)
+    kernel.function_type = FunctionType.from_lists(kernel.body.block.arg_types, [])
 
 
 @dataclass(frozen=True)
@@ -84,14 +94,12 @@ class Batch:
         self.loop.bounds = ExprsAttr([Expr(), Expr.const(most), Expr.const(1)])
         for argument, n in self.arguments.items():
             Rewriter.replace_value_with_new_type(argument, with_extent(argument.type, n * most))
-        types = self.kernel.body.block.arg_types
-        self.kernel.function_type = FunctionType.from_lists(types, [])
         # The grid is launched with fewer groups.
         self.kernel.known_grid_size = None
 
     def _sides(self, steps: int, device: Device) -> tuple[bool, ...]:
-        types = {a: with_extent(a.type, n * steps) for a, n in self.arguments.items()}
-        return sides(self.kernel, types, device)
+        extents = {a: n * steps for a, n in self.arguments.items()}
+        return sides(self.kernel, extents, device)
 
 
 def is_said(kernel: gpu.FuncOp) -> bool:
@@ -100,38 +108,45 @@ def is_said(kernel: gpu.FuncOp) -> bool:
     return SAID.issuperset(n.removeprefix("gpu.") for n in names)
 
 
-def sides(
-    kernel: gpu.FuncOp, types: Mapping[SSAValue, Attribute], device: Device
-) -> tuple[bool, ...]:
+def sides(kernel: gpu.FuncOp, extents: Mapping[SSAValue, int], device: Device) -> tuple[bool, ...]:
     """Whether arguments, each and together, exceed the sizes on which passes over nests decide.
 
-    ``types`` are other types of some of them.
+    ``extents`` are other ones of the first axis of some of them.
     """
-    each = [_bytes(types.get(a, a.type)) for a in kernel.body.block.args]
+    each = [bytes_with(a, extents) for a in kernel.body.block.args]
     limits = device.second_cache, device.cache_sizes[-1], *WIDE
     apart = (size > limit for size in each for limit in limits)
     return (*apart, sum(each) > device.most_kept)
 
 
-def _bytes(t: Attribute) -> int:
-    return bytes_of(t) if isinstance(t, MemRefType) and t.has_static_shape() else 0
+def bytes_with(memory: SSAValue, extents: Mapping[SSAValue, int]) -> int:
+    """Bytes of a memory, where some memories have other extents of the first axis."""
+    t = memory.type
+    if not isinstance(t, MemRefType) or not t.has_static_shape():
+        return 0
+    extent = extents.get(memory)
+    return bytes_of(t) if extent is None else bytes_of(t) // t.get_shape()[0] * extent
 
 
-def _is_of_parts(t: Attribute, extent: int) -> bool:
-    """Whether a memref is dense and not empty, with an extent of the first of several axes."""
+def is_dense(t: Attribute) -> TypeGuard[MemRefType[Attribute]]:
+    """Whether a type is of a memref of known shape that has axes and elements, and no gaps."""
     return (
         isinstance(t, MemRefType)
         and isinstance(t.layout, NoneAttr)
         and t.has_static_shape()
-        and t.get_num_dims() > 1
+        and t.get_num_dims() > 0
         and 0 not in t.get_shape()
-        and t.get_shape()[0] == extent
     )
+
+
+def _is_of_parts(t: Attribute, extent: int) -> bool:
+    """Whether a memref is dense, with an extent of the first of several axes."""
+    return is_dense(t) and t.get_num_dims() > 1 and t.get_shape()[0] == extent
 
 
 def with_extent(t: Attribute, extent: int) -> MemRefType[Attribute]:
     """The memref type with another extent of the first axis."""
-    assert isinstance(t, MemRefType)
+    assert is_dense(t)
     return MemRefType(t.element_type, [extent, *t.get_shape()[1:]], t.layout, t.memory_space)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, NoneAttr
+from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -22,14 +22,15 @@ from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer.expressions import Condition, Expr, both, less_equal
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.batch_generalization import (
+    bytes_with,
     expressions_in,
+    is_dense,
     is_said,
     sides,
     with_extent,
 )
 from tiledialect.lowering.nest.utils.builder import LOCAL
 from tiledialect.lowering.nest.utils.registers import lanes_of
-from tiledialect.lowering.nest.utils.scope import bytes_of
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.loops import Role
 from tiledialect.schedule.search.choice import MOST_SUMS
@@ -134,39 +135,40 @@ class _Steps:
             and any(_is_large(loop) for loop in map(_loop_of, loops) if loop is not None)
         )
 
-    def _types(self, count: int) -> dict[SSAValue, Attribute]:
-        """Types of the memories for so many steps."""
-        return {
-            op.memory: with_extent(op.memory.type, p.elements * p.groups * count)
-            for op, p in self.places.items()
-        }
+    def _extents(self, count: int) -> dict[SSAValue, int]:
+        """Extents of the first axes of the memories for so many steps."""
+        places = self.places.items()
+        return {op.memory: place.elements * place.groups * count for op, place in places}
 
     def most(self, kernel: gpu.FuncOp, device: Device) -> int | None:
         """The most steps, a power of two, that passes over nests treat alike; None if there are
         fewer than now, or no room."""
-        now, most = sides(kernel, self._types(self.count), device), 1
-        buffers = [op for op in ops_of(kernel, BufferOp) if op.result in self._types(most)]
-        while most < self.count or (
-            not buffers and sides(kernel, self._types(2 * most), device) == now
-        ):
+        each = self._extents(1)
+        grows = any(isinstance(memory.owner, BufferOp) for memory in each)
+
+        def extents(count: int) -> dict[SSAValue, int]:
+            return {memory: n * count for memory, n in each.items()}
+
+        now, most = sides(kernel, {}, device), 1
+        while most < self.count or (not grows and sides(kernel, extents(2 * most), device) == now):
             most *= 2
-        types = self._types(most)
         room: dict[Attribute, int] = {LOCAL: device.local_mem_size}
         used: dict[Attribute, int] = {}
-        for op in ops_of(kernel, BufferOp) if buffers else ():
-            t = types.get(op.result, op.result.type)
+        for op in ops_of(kernel, BufferOp) if grows else ():
+            t = op.result.type
             assert isinstance(t, MemRefType)
-            used[t.memory_space] = used.get(t.memory_space, 0) + bytes_of(t)
+            own = bytes_with(op.result, extents(most))
+            used[t.memory_space] = used.get(t.memory_space, 0) + own
         fits = all(n <= room.get(space, MOST_SUMS) for space, n in used.items())
-        return most if fits and sides(kernel, types, device) == now else None
+        return most if fits and sides(kernel, extents(most), device) == now else None
 
     def open(self, kernel: gpu.FuncOp, most: int) -> None:
         """Take the number of steps from a new argument."""
         block = kernel.body.block
         number = block.insert_arg(IndexType(), len(block.args))
         number.name_hint = "steps"
-        for memory, t in self._types(most).items():
-            Rewriter.replace_value_with_new_type(memory, t)
+        for memory, extent in self._extents(most).items():
+            Rewriter.replace_value_with_new_type(memory, with_extent(memory.type, extent))
         for index in {place.index for place in self.places.values()}:
             loop = _loop_of(index)
             assert loop is not None
@@ -226,16 +228,9 @@ def _operations(op: Operation) -> int:
 
 def _can_grow(memory: SSAValue) -> bool:
     """Whether a memory is a dense argument or a buffer of one copy."""
-    t, owner = memory.type, memory.owner
+    owner = memory.owner
     if isinstance(owner, BufferOp):
         is_plain = owner.number_of_copies == 1 and owner.asynchronous is None
     else:
         is_plain = isinstance(owner, Block) and isinstance(owner.parent_op(), gpu.FuncOp)
-    return (
-        is_plain
-        and isinstance(t, MemRefType)
-        and isinstance(t.layout, NoneAttr)
-        and t.has_static_shape()
-        and t.get_num_dims() > 0
-        and 0 not in t.get_shape()
-    )
+    return is_plain and is_dense(memory.type)
