@@ -34,6 +34,7 @@ from tiledialect.ir.host_functions import (
     reach,
 )
 from tiledialect.ir.host_memory import ALIASES, constant_array, globals_of, nbytes, root
+from tiledialect.ir.names import given_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.host.buffer_offsets import parts_of
@@ -202,7 +203,7 @@ class _Host:
             data: dict[str, Attribute] = getattr(entries[k], "data", {}) if entries else {}
             name = data.get(NAME)
             if not isinstance(name, StringAttr):
-                name = StringAttr(value.name_hint or f"{kind}{k}")
+                name = StringAttr(given_name(value) or f"{kind}{k}")
             t = _memref(self.host, value.type)
             dtype = _dtype(self.host, data.get(ELEMENT_TYPE, t.element_type))
             found.append(Tensor(name.data, t.get_shape(), dtype))

@@ -16,7 +16,6 @@ from tiledialect.dialects.tile.attributes import (
     DomainAttr,
     ScheduleAttr,
 )
-from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, operand_names
@@ -88,5 +87,5 @@ def _copy(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
     kernel = KernelOp([value], [op.result.type], Region(block))
     kernel.attributes[STAGING] = UnitAttr()
     give_name(kernel.outputs[0], name)
-    kernel.sym_name = StringAttr(name_of(kernel.outputs[0]))
+    kernel.sym_name = StringAttr(name)
     return kernel

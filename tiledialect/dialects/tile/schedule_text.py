@@ -57,10 +57,7 @@ def name_kernels(op: Operation) -> None:
 def _result_name(kernel: KernelOp) -> str:
     """Name of a kernel's first result, or of its source."""
     result = kernel.outputs[0]
-    if result.name_hint:
-        # A symbol is made once: it may look like the SSA name, by which nothing is found.
-        return name_of(result)
-    return _described(kernel.yield_op.values[0], kernel) or name_of(result)
+    return given_name(result) or _described(kernel.yield_op.values[0], kernel) or name_of(result)
 
 
 def operand_names(kernel: KernelOp) -> list[str]:
