@@ -91,8 +91,15 @@ def check_dominance(module: ModuleOp) -> None:
     """Raise a TileError at the first op that uses a value which is not defined before it."""
     positions = {op: k for k, op in enumerate(module.walk())}
     dominators: dict[Region, dict[Block, Block]] = {}
-    for op in positions:
+    for op, position in positions.items():
         for value in op.operands:
+            # Nearly all are of ops before it in its block.
+            if (
+                isinstance(value, OpResult)
+                and value.op.parent is op.parent
+                and positions[value.op] < position
+            ):
+                continue
             if not _reaches(value, op, positions, dominators):
                 raise malformed(op, _out_of_order(value, op))
 
