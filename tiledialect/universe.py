@@ -96,6 +96,7 @@ def _missing() -> Any:
 WIDENED = {
     "linalg": _load("dialects.linalg.dialect", "Linalg"),
     "arith": _load("dialects.nest.lanewise", "Arith"),
+    "memref": _load("dialects.nest.memref", "Memref"),
 }
 """Dialects of xDSL with more ops than it has, or of more types.
 

@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.nest.prefetch import PrefetchOp
+from tiledialect.dialects.nest.memref import PrefetchOp
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.ir.ops_in import ops_in
 from tiledialect.ir.target_spec import is_gpu

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, MemRefType, NoneAttr, i
 from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect.dialects.discardable import NONTEMPORAL
+from tiledialect.dialects.nest import memref as upstream
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.nest.instruction import FragmentOp
@@ -203,8 +204,7 @@ def prefetch(kernel: GpuKernel, op: Operation) -> None:
     """Lower a prefetch."""
     assert isinstance(op, PrefetchOp)
     memory, index = kernel.values[op.memory], kernel.indices.value(kernel.address(op))
-    to_write = op.to_write is not None
-    new = PrefetchOp({"index": index}, memory, [Expr.var("index")], to_write=to_write)
+    new = upstream.PrefetchOp(memory, [index], to_write=op.to_write is not None)
     kernel.indices.here.block.add_op(new)
 
 

@@ -11,6 +11,7 @@ from xdsl.dialects import arith, func, gpu, memref, vector
 from xdsl.dialects.builtin import MemRefType, UnregisteredOp, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
+from tiledialect.dialects.nest import memref as upstream
 from tiledialect.dialects.nest.asynchronous import CopyOp
 from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
@@ -111,6 +112,7 @@ ACCESSES: dict[type[Operation], tuple[int, ArgumentAccess]] = {
     FragmentOp: (0, ArgumentAccess(reads=True)),
     CopyOp: (0, ArgumentAccess(reads=True)),
     PrefetchOp: (0, ArgumentAccess()),
+    upstream.PrefetchOp: (0, ArgumentAccess()),
     LoadOp: (0, ArgumentAccess(reads=True)),
     StoreOp: (1, ArgumentAccess(writes=True)),
     memref.DimOp: (0, ArgumentAccess()),

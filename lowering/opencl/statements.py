@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
-from tiledialect.dialects.nest.prefetch import PrefetchOp
+from tiledialect.dialects.nest.memref import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.ir.kernels import is_kernel
 from tiledialect.lowering.opencl import helpers
@@ -176,7 +176,7 @@ def _print_fragment(p: FunctionPrinter, op: Operation) -> None:
     assert isinstance(op, FragmentOp)
     helper = p.helper(op.rows.name, op.rows.text)
     names = [p.new_variable(v, None, v.name_hint, "fragment") for v in op.registers]
-    place = _pointer(p, op.memory, op.indices[0])
+    place = _pointer(p, op.memref, op.indices[0])
     p.line(f"{helper}({', '.join([*(f'&{name}' for name in names), place])});")
 
 
@@ -246,8 +246,8 @@ def _print_wait(p: FunctionPrinter, op: Operation) -> None:
 def _print_prefetch(p: FunctionPrinter, op: Operation) -> None:
     """Clang's builtin: OpenCL's own `prefetch` is a call that does nothing."""
     assert isinstance(op, PrefetchOp)
-    place = _pointer(p, op.memory, op.indices[0])
-    p.line(f"__builtin_prefetch({place}, {int(op.to_write is not None)});")
+    place = _pointer(p, op.memref, op.indices[0])
+    p.line(f"__builtin_prefetch({place}, {int(op.to_write)});")
 
 
 STATEMENTS: dict[type[Operation], Statement] = {

@@ -21,6 +21,7 @@ from xdsl.dialects import gpu, memref, scf, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tiledialect.dialects.nest import memref as upstream
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
 from tiledialect.dialects.nest.control import ForOp, IfOp
@@ -338,7 +339,7 @@ class Kernel:
         values = found.view(memory.data.dtype)
         self.groups[-1].append(lambda: memory.store(target, active, values))
 
-    def prefetch(self, op: PrefetchOp) -> None:
+    def prefetch(self, op: Operation) -> None:
         """Prefetch: no value changes."""
 
     def commit(self, op: CommitOp) -> None:
@@ -409,6 +410,7 @@ OPS: dict[type[Operation], Callable[[Kernel, Any], None]] = {
     CommitOp: Kernel.commit,
     WaitOp: Kernel.wait,
     PrefetchOp: Kernel.prefetch,
+    upstream.PrefetchOp: Kernel.prefetch,
     scf.ForOp: Kernel.carrying_loop,
     scf.IfOp: Kernel.value_branch,
     memref.AllocaOp: Kernel.allocate,

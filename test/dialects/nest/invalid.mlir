@@ -154,6 +154,12 @@ nest.prefetch %A[0] : memref<4x4xf32>
 
 // -----
 
+// CHECK: memref.prefetch has 1 indices of 2
+%B, %j = "test.op"() : () -> (memref<4x4xf32>, index)
+memref.prefetch %B[%j], read, locality<3>, data : memref<4x4xf32>
+
+// -----
+
 // CHECK: a nest.prefetch has no condition
 %A, %i = "test.op"() : () -> (memref<4xf32>, index)
 nest.prefetch %A[0] if %i < 2 : memref<4xf32>

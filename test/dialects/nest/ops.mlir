@@ -114,6 +114,16 @@ func.func @shuffle(%x: f32) {
   func.return
 }
 
+// CHECK-LABEL: func.func @upstream_prefetch
+func.func @upstream_prefetch(%A: memref<4x4xf32>, %i: index) {
+  // CHECK-NEXT: memref.prefetch %A[%i, %i], read, locality<3>, data : memref<4x4xf32>
+  // GENERIC:    "memref.prefetch"(%A, %i, %i) <{isWrite = false, localityHint = 3 : i32, isDataCache = true}>
+  memref.prefetch %A[%i, %i], read, locality<3>, data : memref<4x4xf32>
+  // CHECK-NEXT: memref.prefetch %A[%i, %i], write, locality<0>, instr {note} : memref<4x4xf32>
+  memref.prefetch %A[%i, %i], write, locality<0>, instr {note} : memref<4x4xf32>
+  func.return
+}
+
 // CHECK-LABEL: func.func @lanes
 func.func @lanes(%a: vector<4xf32>, %b: vector<4xf32>) {
   // CHECK-NEXT: %mask = arith.cmpf oeq, %a, %b : vector<4xf32>

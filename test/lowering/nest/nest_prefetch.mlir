@@ -1,4 +1,5 @@
 // RUN: tile-opt %s -p nest-prefetch --split-input-file | filecheck %s
+// RUN: tile-opt %s -p nest-prefetch,nest-to-gpu --split-input-file | filecheck %s --check-prefix=GPU
 // RUN: tile-opt %s -p nest-prefetch,nest-to-gpu --split-input-file -t opencl | filecheck %s --check-prefix=OPENCL
 
 // The pass that computes most asks for what the next row reads first, and for what the later passes
@@ -14,6 +15,8 @@
 // CHECK-NEXT:   }
 // CHECK:        nest.for %k : serial to 32 {
 // CHECK-NOT:      nest.prefetch
+// GPU:        memref.prefetch %{{.*}}[%{{.*}}], read, locality<3>, data : memref<8192xf32, 1 : i32>
+// GPU:        memref.prefetch %{{.*}}[%{{.*}}], write, locality<3>, data
 // OPENCL:     __builtin_prefetch(X + v_{{[0-9]}} + 512, 0);
 // OPENCL:     __builtin_prefetch(Z + v_{{[0-9]}}, 0);
 // OPENCL:     __builtin_prefetch(Y + v_{{[0-9]}}, 1);

@@ -49,12 +49,12 @@ class ComparisonOp(LanewiseOp):
     def parse(cls, parser: Parser) -> Any:
         """Parse `olt, %a, %b : vector<4xf32>`."""
         parsed = super().parse(parser)
-        t = parsed.operands[0].type
-        return cls.create(
-            operands=parsed.operands,
-            result_types=[vector_of(i1, t.get_shape()[0]) if isinstance(t, VectorType) else i1],
-            properties=parsed.properties,
-        )
+        operands, properties = list(parsed.operands), dict(parsed.properties)
+        # It would stay a user of the operands.
+        parsed.erase()
+        t = operands[0].type
+        result = vector_of(i1, t.get_shape()[0]) if isinstance(t, VectorType) else i1
+        return cls.create(operands=operands, result_types=[result], properties=properties)
 
 
 class ConversionOp(LanewiseOp):

@@ -32,8 +32,7 @@ from tiledialect.index.integer.expressions import Expr
 class PrefetchOp(IndexedOp):
     """Has the line of memory that holds an element brought to the cache, to be read or written.
 
-    It changes no value, and the place may lie outside of the array. It stands at the kernel level,
-    too, with the place as one index.
+    It changes no value, and the place may lie outside of the array. It becomes a `memref.prefetch`.
 
     Example:
 
