@@ -126,8 +126,8 @@ class ControlFlow:
         inner = Builder(InsertPoint.at_end(block))
         self._advance(self._body(source, inner), carried, inner)
         inner.insert(scf.YieldOp())
-        bounds = (self.values[v] for v in (op.lb, op.ub, op.step))
-        builder.insert(scf.ForOp(*bounds, [], Region(block)))
+        lower, upper, step = (self.values[v] for v in (op.lb, op.ub, op.step))
+        builder.insert(scf.ForOp(lower, upper, step, [], Region(block)))
 
     def loop(self, op: scf.WhileOp, builder: Builder) -> None:
         """A loop that ends when a condition does not hold."""
@@ -135,7 +135,7 @@ class ControlFlow:
         test, end = before.last_op, after.last_op
         assert isinstance(test, scf.ConditionOp) and end is not None
         passed = dict(zip(after.args, test.args, strict=True))
-        kept = [passed.get(v) is a for v, a in zip(end.operands, before.args, strict=True)]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        kept = [passed.get(v) is a for v, a in zip(end.operands, before.args, strict=True)]  # pyright: ignore[reportArgumentType]
         carried = self._carried(op.arguments, kept, builder)
         self.values.update(zip(before.args, carried, strict=True))
         first, second = Block(), Block()
@@ -163,7 +163,8 @@ class ControlFlow:
             inner.insert(scf.YieldOp())
             regions.append(Region(block))
         self.values.update(zip(op.results, results, strict=True))
-        builder.insert(scf.IfOp(self.values[op.cond], [], *regions))
+        then, otherwise = regions
+        builder.insert(scf.IfOp(self.values[op.cond], [], then, otherwise))
 
     def _carried(self, values: Values, kept: Sequence[bool], builder: Builder) -> list[SSAValue]:
         """Memory of the tensors that a loop carries; what stays the same is where it is."""

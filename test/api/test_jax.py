@@ -206,3 +206,65 @@ def test_random_numbers_are_those_of_jax() -> None:
     agree([*found], [*draw(key, X)])
     with pytest.raises(td.TileError, match="gives keys"):
         td.jax.compile(jax.random.split)(key)
+
+
+def test_arrays_of_jax_are_taken_where_they_are() -> None:
+    x = jnp.arange(4096, dtype=jnp.float32)
+    compiled = td.jax.compile(lambda x: x * 2)
+    (taken,) = compiled.function(x)._inputs.arrays((x,))
+    assert isinstance(taken, np.ndarray)
+    assert taken.__array_interface__["data"][0] == x.unsafe_buffer_pointer()
+
+
+def recurrent(w: Any, xs: Any) -> Any:
+    def step(h: Any, x: Any) -> Any:
+        h = jnp.tanh(h @ w + x)
+        return h, h.sum()
+
+    return lax.scan(step, jnp.zeros(4), xs)
+
+
+def newton(a: Any) -> Any:
+    def improved(s: Any) -> Any:
+        return 0.5 * (s[0] + a / s[0]), s[1] + 1
+
+    return lax.while_loop(lambda s: abs(s[0] * s[0] - a) > 1e-5 * a, improved, (a, 0))
+
+
+def collatz(n: Any) -> Any:
+    def following(s: Any) -> Any:
+        return jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1
+
+    return lax.while_loop(lambda s: s[0] != 1, following, (n, 0))
+
+
+def switched(k: Any, x: Any, n: Any) -> Any:
+    def doubled(x: Any) -> Any:
+        return lax.fori_loop(0, n, lambda i, y: y * 2 + i, x)
+
+    return lax.switch(k, [lambda x: x, doubled, lambda x: -x], x)
+
+
+STEPS = RANDOM.standard_normal((300, 4)).astype(np.float32)
+SQUARE = (RANDOM.standard_normal((4, 4)) / 3).astype(np.float32)
+LOOPS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "scan": (recurrent, (SQUARE, STEPS)),
+    "gradient of a scan": (
+        jax.grad(lambda w, xs: recurrent(w, xs)[1].mean()),
+        (SQUARE, STEPS),
+    ),
+    "newton": (newton, (np.float32(37),)),
+    "collatz": (jax.vmap(collatz), (np.arange(1, 30, dtype=np.int32),)),
+    **{f"switch {k}": (switched, (np.int32(k), STEPS[0], np.int32(3))) for k in (-1, 0, 1, 2, 5)},
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops(name: str) -> None:
+    f, given = LOOPS[name]
+    agree(td.jax.compile(f)(*given), jax.jit(f)(*given))
+
+
+def test_loops_that_data_end_have_no_gradient_of_ours() -> None:
+    with pytest.raises(td.TileError, match=r"scf\.while has no gradient: data decide"):
+        td.jax.compile(lambda a: newton(a)[0]).gradient()(np.float32(3))

@@ -39,8 +39,10 @@ def host_for(loop: scf.ForOp, count: int | None) -> scf.ForOp | scf.WhileOp:
         return [inner.insert(arith.AddiOp(index, loop.step)).result, *results]
 
     if count is not None:
-        bounds = [builder.insert(arith.ConstantOp(_number(n, IndexType()))) for n in (0, count, 1)]
-        new = scf.ForOp(*bounds, given, _region(types, step, [IndexType()]))
+        zero, end, one = (
+            builder.insert(arith.ConstantOp(_number(n, IndexType()))) for n in (0, count, 1)
+        )
+        new = scf.ForOp(zero, end, one, given, _region(types, step, [IndexType()]))
     else:
 
         def test(inner: Builder, numbers: Values) -> list[SSAValue]:
@@ -68,12 +70,12 @@ def host_while(loop: scf.WhileOp) -> scf.WhileOp:
 def host_if(branch: scf.IfOp) -> scf.IfOp:
     """Replace a branch by one that gives tensors."""
     builder = Builder(InsertPoint.before(branch))
-    regions = [
+    then, otherwise = (
         _region((), lambda b, v, block=region.block: _moved(block, b, v))
         for region in (branch.true_region, branch.false_region)
-    ]
+    )
     types = [tensor_of(t) for t in branch.result_types]
-    new = scf.IfOp(_condition(builder, branch.cond), types, *regions)
+    new = scf.IfOp(_condition(builder, branch.cond), types, then, otherwise)
     _replace(branch, new, builder, new.results)
     return new
 
@@ -162,7 +164,7 @@ def _condition(builder: Builder, value: SSAValue) -> SSAValue:
 
 
 def _number(value: int, t: Attribute) -> IntegerAttr:
-    return IntegerAttr(value, t)  # pyright: ignore[reportArgumentType, reportCallIssue, reportReturnType]
+    return IntegerAttr(value, t)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def _zero(t: Attribute) -> IntegerAttr:

@@ -79,7 +79,7 @@ def _chosen(b: TensorBuilder, condition: SSAValue, then: Body, otherwise: Body) 
     blocks = [region.block for region in regions]
     ends = [block.last_op for block in blocks]
     types = [v.type for end in ends[:1] if end is not None for v in end.operands]
-    branch = scf.IfOp(_scalar(b, condition), types, *regions)
+    branch = scf.IfOp(_scalar(b, condition), types, regions[0], regions[1])
     b.place_op(branch)
     if ops_of(branch, scf.ForOp, scf.WhileOp):
         return branch.results
@@ -137,10 +137,12 @@ def _while(table: Table, b: TensorBuilder, op: hlo.WhileOp, operands: Values) ->
         return [*evaluate(c, condition, arguments, table), *arguments]
 
     if count is not None:
-        bounds = [arith.ConstantOp(IntegerAttr(n, IndexType())) for n in (0, count, 1)]
+        zero, end, one = (
+            b.insert(arith.ConstantOp(IntegerAttr(n, IndexType()))) for n in (0, count, 1)
+        )
         region = _region(b, values, step)
         region.block.insert_arg(IndexType(), 0)
-        loop = scf.ForOp(*(b.insert(bound) for bound in bounds), values, region)
+        loop = scf.ForOp(zero, end, one, values, region)
         b.place_op(loop)
         return loop.results
     regions = _region(b, values, test, end=None), _region(b, values, step)

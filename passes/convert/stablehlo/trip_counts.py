@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl_jax.dialects.stablehlo.attributes import ComparisonDirection
 
@@ -104,7 +103,7 @@ def _integer(value: SSAValue) -> int | None:
     if (constant := constant_of(value)) is not None:
         return int(constant.number)
     op = value.owner
-    if isinstance(op, hlo.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
+    if isinstance(op, hlo.ConstantOp):
         number = splat(op.value)
         return None if number is None else int(number)
     return None

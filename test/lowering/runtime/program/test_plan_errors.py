@@ -86,3 +86,45 @@ def test_views_that_are_refused(offset: int, t: str, words: str):
 def test_there_must_be_a_host_function():
     with pytest.raises(TileError, match="has no host function nowhere"):
         make_plan(parse_mlir("builtin.module {}", "x.mlir"), "nowhere")
+
+
+LOADED = '%c = memref.load %B[] : memref<i1>'
+COUNT = "%n = arith.constant 3 : index"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (["%c = memref.load %B[] : memref<i1>"], "reads conditions of loops and branches alone"),
+        (
+            ["%c = memref.load %B[] : memref<i1>", COUNT, "scf.if %c {\n}"],
+            "reads conditions of loops and branches alone",
+        ),
+        (["%c = arith.constant true", "scf.if %c {\n}"], "a condition of the host must be read"),
+        (
+            ["%i = arith.constant 1 : i32", COUNT,
+             "%r = scf.for %k = %zero to %n step %n iter_args(%a = %i) -> (i32) {\n"
+             "scf.yield %a : i32\n}"],
+            "loops of the host carry nothing but memory",
+        ),
+        (
+            [COUNT, "scf.for %k = %zero to %n step %n {\n"
+             f"{launch('add', '%A', '%A', '%A', groups='%k')}\n}}"],
+            "loops of the host count up, and their index has no use",
+        ),
+        ([COUNT, "scf.for %k = %zero to %n step %zero {\n}"], "loops of the host count up"),
+        (
+            ["%i = arith.constant 1 : i32",
+             "%r = scf.while (%a = %i) : (i32) -> i32 {\n"
+             f"{LOADED}\nscf.condition(%c) %a : i32\n}} do {{\n^bb0(%a: i32):\nscf.yield %a : i32\n}}"],
+            "loops of the host carry nothing but memory",
+        ),
+        (
+            [LOADED, "%r = scf.if %c -> (i1) {\nscf.yield %c : i1\n} else {\nscf.yield %c : i1\n}"],
+            "reads conditions|branches of the host give nothing but memory",
+        ),
+    ],
+)  # fmt: skip
+def test_loops_that_the_host_does_not_run(body: list[str], words: str):
+    with pytest.raises(TileError, match=words):
+        plan(f"(%A: {MEMREF}, %B: memref<i1>) -> ()", *body, "func.return")
