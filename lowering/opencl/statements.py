@@ -176,7 +176,7 @@ def _print_fragment(p: FunctionPrinter, op: Operation) -> None:
     assert isinstance(op, FragmentOp)
     helper = p.helper(op.rows.name, op.rows.text)
     names = [p.new_variable(v, None, v.name_hint, "fragment") for v in op.registers]
-    place = _pointer(p, op.memref, op.indices[0])
+    place = _pointer(p, op.memory, op.indices[0])
     p.line(f"{helper}({', '.join([*(f'&{name}' for name in names), place])});")
 
 
