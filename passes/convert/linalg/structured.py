@@ -29,6 +29,7 @@ from tiledialect.passes.convert.linalg.elements import (
     loops_of,
     sizes_of,
 )
+from tiledialect.passes.convert.linalg.extrema import extremum_and_place, place_of_extremum
 from tiledialect.passes.convert.linalg.reductions import Accumulation, aggregate
 from tiledialect.passes.convert.linalg.results import replace
 
@@ -119,7 +120,25 @@ def convert(nest: Structured) -> list[SSAValue]:
             body.elements[scalar] = Element(value, access)
     yielded = nest.body.last_op
     assert yielded is not None
+    if (places := _extremum(nest, body, yielded.operands)) is not None:
+        return places
     return [_output(nest, body, k, value) for k, value in enumerate(yielded.operands)]
+
+
+def _extremum(nest: Structured, body: Body, yielded: Sequence[SSAValue]) -> list[SSAValue] | None:
+    """The outputs of a loop nest that finds extrema and their places along its only reduction."""
+    count = len(nest.inputs)
+    found = place_of_extremum(yielded, nest.body.args[count:])
+    accesses = set(nest.accesses[count:])
+    if found is None or len(accesses) != 1:
+        return None
+    (access,) = accesses
+    loop = nest.loops[found.loop]
+    size = body.space.ranges[loop]
+    is_along = _reduced(body, access) == [loop] and loops_of(access) is not None
+    if not is_along or not isinstance(size, int) or size == 0:
+        return None
+    return extremum_and_place(body, found, access, nest.outputs)
 
 
 def _reduced(body: Body, access: Access) -> list[str]:
