@@ -14,7 +14,7 @@ func.func @largest(%x: tensor<4x6xf32>, %v: tensor<4xf32>, %p: tensor<4xi32>) ->
   ^bb0(%f: f32, %m: f32, %n: i32):
     %k = linalg.index 1 : index
     %j = arith.index_cast %k : index to i32
-    %c = arith.cmpf ogt, %f, %m : f32
+    %c = arith.cmpf ugt, %f, %m : f32
     %s = arith.select %c, %f, %m : f32
     %t = arith.select %c, %j, %n : i32
     linalg.yield %s, %t : f32, i32

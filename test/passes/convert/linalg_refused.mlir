@@ -9,7 +9,7 @@ func.func @argmax(%x: tensor<4x6xf32>, %v: tensor<4xf32>, %p: tensor<4xi32>) -> 
   ^bb0(%e: f32, %m: f32, %n: i32):
     %k = linalg.index 1 : index
     %j = arith.index_cast %k : index to i32
-    %c = arith.cmpf ogt, %e, %m : f32
+    %c = arith.cmpf ugt, %e, %m : f32
     %s = arith.select %c, %e, %m : f32
     %t = arith.select %c, %j, %n : i32
     linalg.yield %s, %t : f32, i32
