@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, fields, is_dataclass
-from functools import cache, partial
+from functools import cached_property, partial
 from types import UnionType
 from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -43,7 +43,7 @@ Reader: TypeAlias = Callable[[Any], Any]
 def _reader(t: Any) -> Reader:
     args = get_args(t)
     if is_dataclass(t):
-        return _record(t)
+        return _Record(t)
     if get_origin(t) in (Union, UnionType):
         return _first(args)
     if t is bytes:
@@ -57,14 +57,20 @@ def _reader(t: Any) -> Reader:
     return lambda data: tuple(read(x) for read, x in zip(each, _checked(list, data), strict=True))
 
 
-def _record(t: Any) -> Reader:
-    @cache
-    def readers() -> list[tuple[str, Reader]]:
-        # Records may hold records of their own kind.
-        hints = get_type_hints(t)
-        return [(f.name, _reader(hints[f.name])) for f in fields(t)]
+class _Record:
+    """Reader of the records of a kind, which may hold others of it."""
 
-    return lambda data: t(**{name: read(data[name]) for name, read in readers()})
+    def __init__(self, kind: Any):
+        self.kind = kind
+
+    @cached_property
+    def readers(self) -> list[tuple[str, Reader]]:
+        """Names and readers of the fields."""
+        hints = get_type_hints(self.kind)
+        return [(f.name, _reader(hints[f.name])) for f in fields(self.kind)]
+
+    def __call__(self, data: Any) -> Any:
+        return self.kind(**{name: read(data[name]) for name, read in self.readers})
 
 
 def _first(kinds: tuple[Any, ...]) -> Reader:

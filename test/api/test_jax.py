@@ -95,10 +95,6 @@ def test_refused_ops_are_named_at_their_place() -> None:
         td.jax.compile(spectrum)(X)
     assert error.value.span is not None and error.value.span.filename == __file__
     assert "jnp.fft.fft(x)" in error.value.span.source_line
-    with pytest.raises(td.TileError, match="while cannot be converted: the number"):
-        td.jax.compile(
-            lambda x: lax.while_loop(lambda c: c.sum() < 9, lambda c: c * 2, jnp.abs(x))
-        )(X)
     with pytest.raises(td.TileError, match=r"td\.jax\.compile takes a function"):
         td.jax.compile(3)
 
