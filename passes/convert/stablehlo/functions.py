@@ -22,12 +22,22 @@ from tiledialect.passes.convert.stablehlo.control import (
 from tiledialect.passes.convert.stablehlo.elementwise import ELEMENTWISE
 from tiledialect.passes.convert.stablehlo.indexing import INDEXING
 from tiledialect.passes.convert.stablehlo.layout import LAYOUT
+from tiledialect.passes.convert.stablehlo.normalization import NORMALIZATION
 from tiledialect.passes.convert.stablehlo.reductions import REDUCTIONS
 from tiledialect.passes.convert.stablehlo.scattering import SCATTERING
 from tiledialect.passes.convert.stablehlo.sorting import SORTING
 
 CONVERSIONS = with_control_flow(
-    {**ELEMENTWISE, **LAYOUT, **CONTRACTIONS, **REDUCTIONS, **INDEXING, **SCATTERING, **SORTING}
+    {
+        **ELEMENTWISE,
+        **LAYOUT,
+        **CONTRACTIONS,
+        **REDUCTIONS,
+        **NORMALIZATION,
+        **INDEXING,
+        **SCATTERING,
+        **SORTING,
+    }
 )
 
 

@@ -47,3 +47,19 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
   %s = stablehlo.add %r, %r : tensor<4xf32>
   func.return %s : tensor<4xf32>
 }
+
+// -----
+
+// CHECK: a tensor<3x4xf32> has no axis 2
+func.func @no_axis(%x: tensor<3x4xf32>, %s: tensor<4xf32>) -> tensor<3x4xf32> {
+  %r, %m, %v = "stablehlo.batch_norm_training"(%x, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 2 : i64}> : (tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>)
+  func.return %r : tensor<3x4xf32>
+}
+
+// -----
+
+// CHECK: axis 0 of a tensor<3x4xf32> is normalized by a tensor<4xf32>
+func.func @other_axis(%x: tensor<3x4xf32>, %s: tensor<4xf32>) -> tensor<3x4xf32> {
+  %r, %m, %v = "stablehlo.batch_norm_training"(%x, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 0 : i64}> : (tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>)
+  func.return %r : tensor<3x4xf32>
+}

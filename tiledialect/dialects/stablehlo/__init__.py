@@ -6,6 +6,11 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 from xdsl_jax.dialects.stablehlo import StableHLO
 
+from tiledialect.dialects.stablehlo.batch_norm import (
+    BatchNormGradOp,
+    BatchNormInferenceOp,
+    BatchNormTrainingOp,
+)
 from tiledialect.dialects.stablehlo.chlo import CHLO_OPS
 from tiledialect.dialects.stablehlo.corrected import CompareOp, CustomCallOp
 from tiledialect.dialects.stablehlo.reduction import ReduceOp
@@ -28,6 +33,7 @@ from tiledialect.dialects.stablehlo.windows import (
 ADDED = (
     *(ConvolutionOp, ReduceWindowOp, SelectAndScatterOp),
     *(DynamicUpdateSliceOp, ReverseOp, RngBitGeneratorOp, SortOp, TupleOp, GetTupleElementOp),
+    *(BatchNormInferenceOp, BatchNormTrainingOp, BatchNormGradOp),
     *(CompareOp, CustomCallOp, PadOp, ReduceOp),
 )
 """Ops that xdsl-jax lacks, or reads in some of their forms alone, or otherwise than upstream."""
