@@ -39,7 +39,7 @@ an error that names it, or stays as it is with `convert-linalg-to-tile{partial=t
 
 IN_BODIES = (
     *("linalg.index", "linalg.yield", "tensor.yield", "tensor.extract"),
-    *("stablehlo.return", "stablehlo.tuple", "stablehlo.get_tuple_element"),
+    *("stablehlo.return", "stablehlo.tuple", "stablehlo.get_tuple_element", "stablehlo.composite"),
 )
 """Ops that are parts of others, or give numbers for them."""
 AS_THEY_ARE = ("tensor.dim", "tensor.cast", "arith.constant")

@@ -78,6 +78,9 @@ GROUPS: dict[str, list[Case]] = {
         (lambda x: lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 1, 1, 1), "SAME"), (IM,)),
         (lambda x: lax.associative_scan(jnp.add, x, axis=1), (X,)),
         (lambda x: jnp.linalg.norm(x, axis=1), (X,)),
+        (lambda i: lax.reduce(i, np.int32(0), lax.bitwise_xor, (0,)), (I,)),
+        (lambda x: lax.reduce(x > 0, np.bool_(False), lax.bitwise_xor, (0,)), (X,)),
+        (lax.composite(lambda x: (x.sum(0), x * 2), name="test.both"), (X,)),
     ],
     "places": [
         (lambda x: x[1:5:2, ::-1].T.reshape(4, 4), (X,)),

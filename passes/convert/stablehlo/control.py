@@ -1,14 +1,16 @@
-"""Tuples and sharding of StableHLO, and the ops that have no conversion."""
+"""Tuples, composite ops and sharding of StableHLO, and the ops that have no conversion."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects import stablehlo as added
 from tiledialect.dialects.stablehlo import upstream as hlo
@@ -23,6 +25,19 @@ def drop_sharding(module: ModuleOp) -> None:
         name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
         if name in ("sdy.mesh", "sdy.sharding_constraint"):
             Rewriter.replace_op(op, [], list(op.operands))
+
+
+def call_decompositions(module: ModuleOp) -> None:
+    """Replace each composite op by a call of its decomposition."""
+    for op in list(module.walk()):
+        if isinstance(op, added.CompositeOp):
+            call = func.CallOp(op.decomposition, op.inputs, op.result_types)
+            call.location = op.location
+            Rewriter.replace_op(op, call)
+            try:
+                call.verify(verify_nested_ops=False)
+            except VerifyException as error:
+                raise TileError.at(call, f"{op.name} {op.composite_name}: {error}") from None
 
 
 class DropTuple(RewritePattern):

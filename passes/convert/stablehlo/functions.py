@@ -15,6 +15,7 @@ from tiledialect.passes.convert.stablehlo.base import ConvertOps
 from tiledialect.passes.convert.stablehlo.contractions import CONTRACTIONS
 from tiledialect.passes.convert.stablehlo.control import (
     DropTuple,
+    call_decompositions,
     check_converted,
     drop_sharding,
     with_control_flow,
@@ -44,6 +45,7 @@ CONVERSIONS = with_control_flow(
 def convert(module: ModuleOp) -> None:
     """Convert a module in place."""
     drop_sharding(module)
+    call_decompositions(module)
     inline_calls(module)
     patterns: list[RewritePattern] = [ConvertOps(CONVERSIONS), DropTuple()]
     PatternRewriteWalker(

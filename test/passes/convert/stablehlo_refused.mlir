@@ -63,3 +63,30 @@ func.func @other_axis(%x: tensor<3x4xf32>, %s: tensor<4xf32>) -> tensor<3x4xf32>
   %r, %m, %v = "stablehlo.batch_norm_training"(%x, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 0 : i64}> : (tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>)
   func.return %r : tensor<3x4xf32>
 }
+
+// -----
+
+// CHECK: stablehlo.composite "my.op": '@missing' could not be found in symbol table
+func.func @no_decomposition(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = stablehlo.composite "my.op" %a {decomposition = @missing} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: stablehlo.composite "my.op": operand type mismatch: expected operand type tensor<3xf32>, but provided tensor<4xf32>
+func.func @other_decomposition(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = stablehlo.composite "my.op" %a {decomposition = @three} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+func.func private @three(%a: tensor<3xf32>) -> tensor<3xf32> {
+  func.return %a : tensor<3xf32>
+}
+
+// -----
+
+// CHECK: g calls itself
+func.func @g(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = stablehlo.composite "my.op" %a {decomposition = @g} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}

@@ -12,6 +12,7 @@ from tiledialect.dialects.stablehlo.batch_norm import (
     BatchNormTrainingOp,
 )
 from tiledialect.dialects.stablehlo.chlo import CHLO_OPS
+from tiledialect.dialects.stablehlo.composite import CompositeOp
 from tiledialect.dialects.stablehlo.corrected import CompareOp, CustomCallOp
 from tiledialect.dialects.stablehlo.reduction import ReduceOp
 from tiledialect.dialects.stablehlo.structure import (
@@ -34,7 +35,7 @@ ADDED = (
     *(ConvolutionOp, ReduceWindowOp, SelectAndScatterOp),
     *(DynamicUpdateSliceOp, ReverseOp, RngBitGeneratorOp, SortOp, TupleOp, GetTupleElementOp),
     *(BatchNormInferenceOp, BatchNormTrainingOp, BatchNormGradOp),
-    *(CompareOp, CustomCallOp, PadOp, ReduceOp),
+    *(CompareOp, CompositeOp, CustomCallOp, PadOp, ReduceOp),
 )
 """Ops that xdsl-jax lacks, or reads in some of their forms alone, or otherwise than upstream."""
 
