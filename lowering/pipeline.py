@@ -62,7 +62,7 @@ from tiledialect.passes.schedule.tile_join_axes import TileJoinAxesPass
 from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.specialize.tile_narrow_operands import TileNarrowOperandsPass
 from tiledialect.passes.specialize.tile_widen import TileWidenPass
-from tiledialect.passes.split.rewrites.split_choice import PIECES
+from tiledialect.passes.split.rewrites.piece_names import PIECES
 from tiledialect.passes.split.tile_outline_parts import TileOutlinePartsPass
 from tiledialect.passes.split.tile_split_rows import TileSplitRowsPass
 from tiledialect.passes.split.tile_split_scan import TileSplitScanPass

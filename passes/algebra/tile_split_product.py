@@ -23,7 +23,7 @@ from tiledialect.ir.named_values import names_text, option_name
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
-from tiledialect.passes.split.rewrites.split_choice import is_kept
+from tiledialect.passes.split.rewrites.piece_names import is_kept, piece_name
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import best_seconds
 from tiledialect.schedule.search.tensor_cores import SPLIT_GAIN
@@ -61,7 +61,7 @@ def split(op: ContractionOp, pair: tuple[int, ...]) -> tuple[ContractionOp, Cont
     place = tuple(IndexExpr.of(name) for name in kept)
     first = _sum(inner, place, tuple(ranges[name].extent for name in kept))
     second = _sum([(first.result, place), outer], op.output.data, op.space().output_shape)
-    give_name(first.result, f"{given_name(op.result) or 'result'}_factor")
+    give_name(first.result, piece_name(op, "factor"))
     keep_name(second.result, op.result)
     for new in (first, second):
         keep_place(new, op)

@@ -21,7 +21,8 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.algebra.rewrites.winograd import SlidingSum, WinogradRewrite
-from tiledialect.passes.split.rewrites.split_choice import Weighed, is_kept, weighed_splits
+from tiledialect.passes.split.rewrites.piece_names import is_kept
+from tiledialect.passes.split.rewrites.split_choice import Weighed, weighed_splits
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.choice import best_seconds
 

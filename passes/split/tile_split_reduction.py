@@ -20,10 +20,10 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.diagnostics.value_text import described
+from tiledialect.passes.split.rewrites.piece_names import is_kept
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.passes.split.rewrites.split_choice import (
     Weighed,
-    is_kept,
     weighed_splits,
 )
 from tiledialect.passes.split.rewrites.split_row_reductions import group_of

@@ -17,7 +17,8 @@ from tiledialect.errors import TileError
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.split.rewrites.partial_merge import Selected
-from tiledialect.passes.split.rewrites.split_choice import is_kept, weighed_splits
+from tiledialect.passes.split.rewrites.piece_names import is_kept
+from tiledialect.passes.split.rewrites.split_choice import weighed_splits
 from tiledialect.passes.split.rewrites.split_row_reductions import (
     RowAggregates,
     group_of,

@@ -32,6 +32,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import Access, Constraint, IndexExpr, Range
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
+from tiledialect.passes.split.rewrites.piece_names import piece_name
 from tiledialect.passes.views.initial_values import filled
 from tiledialect.rounding import ceil_div
 
@@ -299,7 +300,7 @@ class WinogradRewrite:
 
     def _name(self, what: str) -> None:
         """Name the last result after the sum that it is a part of."""
-        give_name(self.made[-1].results[0], f"{given_name(self.op.result) or 'result'}_{what}")
+        give_name(self.made[-1].results[0], piece_name(self.op, what))
 
 
 def _name(op: Operation) -> str:

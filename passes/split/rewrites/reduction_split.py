@@ -18,9 +18,10 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
-from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, keep_name, keep_place
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain, unbounded
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
+from tiledialect.passes.split.rewrites.piece_names import piece_name
 from tiledialect.passes.views.initial_values import filled
 from tiledialect.rounding import ceil_div
 
@@ -141,7 +142,7 @@ class ReductionSplit:
             keep_place(new, op)
             if isinstance(new, ContractionOp) and op.domain is not None:
                 set_domain(new, new.space())
-        give_name(partial.result, f"{given_name(op.result) or 'result'}_parts")
+        give_name(partial.result, piece_name(op, "parts"))
         give_name(total.result, "total")
         keep_name(made[-1].results[0], op.result)
         return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -14,7 +14,6 @@ from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise.base import ElementwiseOp
 from tiledialect.errors import TileError
-from tiledialect.ir.names import given_name
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
@@ -27,9 +26,6 @@ from tiledialect.schedule.search.tensor_cores import (
     tensor_core_schedule,
 )
 
-PIECES = ("parts", "products", "factor")
-"""Ends of the names of kernels that passes make of a contraction: partial results, products of
-Winograd's windows, the first of two products."""
 MIN_POINTS = 1 << 17
 """Minimum points of a split contraction: fewer are done before a second kernel has begun."""
 MIN_CPU_POINTS = 1 << 20
@@ -298,33 +294,6 @@ def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[f
             return between + sum(seconds), False
         seconds[k] = best_seconds(facts, device)
     return between + sum(seconds), True
-
-
-def is_kept(ops: Collection[ContractionOp], keep: Collection[str]) -> bool:
-    """Whether contractions that are split together are left whole, as results are to be kept.
-
-    Names are those of contractions, or else of elementwise functions of them. A kept part of one
-    says that it is split.
-    """
-    own = {name for op in ops if (name := given_name(op.result)) is not None}
-    if not own.isdisjoint(keep):
-        return True
-    if any(f"{name}_{piece}" in keep for name in own for piece in PIECES):
-        return False
-    return any(not _results_with(op).isdisjoint(keep) for op in ops)
-
-
-def _results_with(op: ContractionOp) -> set[str]:
-    """Names of the results of a contraction's kernel: its own, and elementwise functions of it."""
-    found: dict[SSAValue, None] = {op.result: None}
-    pending: list[SSAValue] = [op.result]
-    while pending:
-        for use in pending.pop().uses:
-            user = use.operation
-            if isinstance(user, ElementwiseOp) and user.res not in found:
-                found[user.res] = None
-                pending.append(user.res)
-    return {name for name in map(given_name, found) if name is not None}
 
 
 def _begins_rows(op: ContractionOp) -> bool:

@@ -34,6 +34,7 @@ from tiledialect.passes.split.rewrites.partial_merge import (
     correction,
     is_real,
 )
+from tiledialect.passes.split.rewrites.piece_names import piece_name
 from tiledialect.schedule.cost.device import Device
 
 MAX_ITEMS, OTHER_REGISTERS = 1 << 10, 12
@@ -285,7 +286,7 @@ class PartsKernel:
         """Compute the aggregate of each part, and the means that follow from it."""
         inputs = [self.of(v) for v in op.inputs]
         found = self._aggregate(op.aggregation.data, inputs, op.combination.data)
-        give_name(found, f"{given_name(op.result) or 'result'}_parts")
+        give_name(found, piece_name(op, "parts"))
         self.made[op.result] = found
         for mean in self.group.means_of(op):
             self.made[mean] = self.build.div(found, self.size)
