@@ -241,6 +241,18 @@ def switched(k: Any, x: Any, n: Any) -> Any:
     return lax.switch(k, [lambda x: x, doubled, lambda x: -x], x)
 
 
+def branching(x: Any, n: Any) -> Any:
+    """A loop of branches, which take what the loop carries from around them."""
+
+    def step(i: Any, y: Any) -> Any:
+        def inner() -> Any:
+            return lax.fori_loop(0, i, lambda _, z: z + y, x)
+
+        return lax.cond(y[0] > 0, lambda: y - 1, inner)
+
+    return lax.fori_loop(0, n, step, x)
+
+
 STEPS = RANDOM.standard_normal((300, 4)).astype(np.float32)
 SQUARE = (RANDOM.standard_normal((4, 4)) / 3).astype(np.float32)
 LOOPS: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -251,6 +263,7 @@ LOOPS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     ),
     "newton": (newton, (np.float32(37),)),
     "collatz": (jax.vmap(collatz), (np.arange(1, 30, dtype=np.int32),)),
+    "branches": (branching, (np.array([1, 2], np.float32), np.int32(6))),
     **{f"switch {k}": (switched, (np.int32(k), STEPS[0], np.int32(3))) for k in (-1, 0, 1, 2, 5)},
 }
 

@@ -74,7 +74,11 @@ def evaluate(
             return given
         if (conversion := conversions.get(type(op))) is None:
             raise refusal(op, "there is no conversion of it in a region")
-        results = [folded(b, v, tried) for v in converted(conversion, b, op, given)]
+        # Regions may take any value around them, which have become others.
+        copy = op.clone(dict(values)) if op.regions else op
+        results = [folded(b, v, tried) for v in converted(conversion, b, copy, given)]
+        if copy is not op:
+            copy.erase()
         values |= zip(op.results, results, strict=True)
     raise AssertionError("a block without an end")
 
