@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import tiledialect as td
+from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
+from tiledialect.lowering.compilation import compile_module
+
 BENCH = Path(__file__).parents[2] / "bench"
 
 
@@ -29,6 +33,34 @@ def test_kernels_are_those_of_the_device(device: str, name: str):
     (kernel,) = (k for k in kernels(device, name) if k.name != "helpers")
     assert kernel.device == device and "__kernel" in kernel.text
     assert kernel.schedule.startswith("<") and kernel.seconds > 0
+
+
+PROGRAMS = (
+    *("product/skinny", "product/A transposed", "convolution/3x3 dK", "convolution/depthwise dI"),
+    *("rows/softmax wide", "rows/layer norm wide dX", "reduction/sum", "reduction/arg-max"),
+    *("attention/one step dK", "network/digits step", "scan/one vector", "examples/norm"),
+)
+
+
+@pytest.mark.covering(1)
+@pytest.mark.parametrize("device", ["avx512", "avx2", "pocl", "h100", "amd"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_schedules_that_are_chosen_can_be_given(device: str, name: str):
+    import kernel_texts
+
+    (program,) = (p for p in kernel_texts.programs() if (p.device, p.name) == (device, name))
+    function, types = program.make()
+    target = kernel_texts.description(device).attributes[kernel_texts.SPEC]
+
+    def schedules(of: td.Function) -> dict[str, str]:
+        source = of._program  # pyright: ignore[reportPrivateUsage]
+        given = source.module, source.name, of.types(types, {}), target, source.gradients
+        module = compile_module(*given, "tile-loop-tiling", source.schedules, source.fusion)
+        named = named_kernels(module).items()
+        return {name: schedule_text(k) for name, k in named if k.schedule is not None}
+
+    chosen = schedules(function)
+    assert chosen and schedules(function.with_schedules(chosen)) == chosen
 
 
 def test_derivations_and_schedules_by_hand():
