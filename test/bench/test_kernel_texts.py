@@ -27,11 +27,11 @@ def kernels(device: str, name: str):
 
 
 @pytest.mark.covering(1)
-@pytest.mark.parametrize("device", ["avx512", "avx2", "pocl", "h100", "amd"])
+@pytest.mark.parametrize("described", ["avx512", "avx2", "pocl", "h100", "amd"])
 @pytest.mark.parametrize("name", ["examples/softmax", "reduction/row sums dX"])
-def test_kernels_are_those_of_the_device(device: str, name: str):
-    (kernel,) = (k for k in kernels(device, name) if k.name != "helpers")
-    assert kernel.device == device and "__kernel" in kernel.text
+def test_kernels_are_those_of_the_device(described: str, name: str):
+    (kernel,) = (k for k in kernels(described, name) if k.name != "helpers")
+    assert kernel.device == described and "__kernel" in kernel.text
     assert kernel.schedule.startswith("<") and kernel.seconds > 0
 
 
@@ -43,14 +43,14 @@ PROGRAMS = (
 
 
 @pytest.mark.covering(1)
-@pytest.mark.parametrize("device", ["avx512", "avx2", "pocl", "h100", "amd"])
+@pytest.mark.parametrize("described", ["avx512", "avx2", "pocl", "h100", "amd"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_schedules_that_are_chosen_can_be_given(device: str, name: str):
+def test_schedules_that_are_chosen_can_be_given(described: str, name: str):
     import kernel_texts
 
-    (program,) = (p for p in kernel_texts.programs() if (p.device, p.name) == (device, name))
+    (program,) = (p for p in kernel_texts.programs() if (p.device, p.name) == (described, name))
     function, types = program.make()
-    target = kernel_texts.description(device).attributes[kernel_texts.SPEC]
+    target = kernel_texts.description(described).attributes[kernel_texts.SPEC]
 
     def schedules(of: td.Function) -> dict[str, str]:
         source = of._program  # pyright: ignore[reportPrivateUsage]
