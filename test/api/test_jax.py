@@ -194,7 +194,7 @@ def test_training_gives_the_losses_of_jax(name: str, is_whole: bool) -> None:
 
 def test_random_numbers_are_those_of_jax() -> None:
     def draw(key: Any, x: Any) -> Any:
-        return jax.random.uniform(key, (5,)), x.sum()
+        return jax.random.uniform(key, (5,)), jax.random.truncated_normal(key, -1, 1, (5,)), x.sum()
 
     key = jax.random.key(3)
     compiled = td.jax.compile(draw)

@@ -60,6 +60,7 @@ GROUPS: dict[str, list[Case]] = {
         (lambda i: lax.population_count(i) + lax.clz(i), (I,)),
         (lambda x: jnp.where(x > 0, x, jnp.clip(x, -0.5, 0.5)), (X,)),
         (lambda x: lax.erf_inv(jnp.tanh(x)), (X,)),
+        (lambda x, y: lax.lgamma(x) + lax.digamma(x) + lax.nextafter(x, y), (X, Y)),
         (jax.nn.gelu, (X,)),
         (lambda x: jax.nn.gelu(x, approximate=False), (X,)),
         (lambda x: jax.nn.silu(x) + jax.nn.elu(x) + jax.nn.selu(x) + jax.nn.softplus(x), (X,)),

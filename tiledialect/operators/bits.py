@@ -41,6 +41,20 @@ def bitcast(b: TensorBuilder, x: SSAValue, t: Attribute) -> SSAValue:
     return _real(b, cast(b, x, _unsigned(width(own))), t) if t in FORMATS else cast(b, x, t)
 
 
+def next_after(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The number next to ``x`` towards ``y``; numbers next to 0, which devices flush, may be 0."""
+    t = element_type(x)
+    bits = _bits(b, x)
+    is_away = b.op(ew.CmpEqOp, is_less(b, x, y), is_less(b, 0, x))
+    moved = b.select(is_away, b.add(bits, like(b, bits, 1)), b.sub(bits, like(b, bits, 1)))
+    least = constant(b, 2.0 ** (2 - 2 ** (FORMATS[t][0] - 1) - FORMATS[t][1]), t)
+    least = b.select(is_negative(b, y), b.neg(least), least)
+    result = b.select(b.op(ew.CmpEqOp, x, 0), least, _real(b, moved, t))
+    is_none = b.op(ew.BitOrOp, b.op(ew.CmpNeOp, x, x), b.op(ew.CmpNeOp, y, y))
+    result = b.select(is_none, constant(b, nan, t), result)
+    return b.select(b.op(ew.CmpEqOp, x, y), y, result)
+
+
 def _unsigned(bits: int) -> Attribute:
     return IntegerType(bits, Signedness.UNSIGNED)
 

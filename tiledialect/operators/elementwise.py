@@ -19,7 +19,7 @@ def like(b: TensorBuilder, x: SSAValue, value: int | float) -> SSAValue:
     return constant(b, float(value) if et.is_float(t) else value, t)
 
 
-def is_less(b: TensorBuilder, x: SSAValue, y: SSAValue | int | float) -> SSAValue:
+def is_less(b: TensorBuilder, x: SSAValue | int | float, y: SSAValue | int | float) -> SSAValue:
     """Whether ``x`` is less than ``y``."""
     return b.op(ew.CmpLtOp, x, y)
 

@@ -16,8 +16,8 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
-from tiledialect.operators import layout
-from tiledialect.operators.bits import bitcast, width
+from tiledialect.operators import gamma, layout
+from tiledialect.operators.bits import bitcast, next_after, width
 from tiledialect.operators.layout import cast, constant, element_type, shape
 from tiledialect.passes.convert.stablehlo.base import Conversion, converted, evaluate, refusal
 
@@ -81,6 +81,9 @@ COMPOSED: Mapping[type[Operation], Callable[..., SSAValue]] = {
     chlo.AcoshOp: fn.acosh,
     chlo.AtanhOp: fn.atanh,
     chlo.IsInfOp: fn.is_infinite,
+    chlo.LgammaOp: gamma.log_gamma,
+    chlo.DigammaOp: gamma.digamma,
+    chlo.NextAfterOp: next_after,
 }
 """Ops that are operators of the library."""
 

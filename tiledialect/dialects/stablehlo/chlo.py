@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC
+from typing import ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, IntegerAttr, TensorType
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.dialects.builtin import AnyFloat, AnyFloatConstr, IntegerAttr, TensorType
+from xdsl.irdl import (
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -111,6 +119,35 @@ class IsInfOp(UnaryOp):
 
 
 @irdl_op_definition
+class LgammaOp(UnaryOp):
+    """The logarithm of the gamma function's absolute value."""
+
+    name = "chlo.lgamma"
+
+
+@irdl_op_definition
+class DigammaOp(UnaryOp):
+    """The derivative of the logarithm of the gamma function."""
+
+    name = "chlo.digamma"
+
+
+@irdl_op_definition
+class NextAfterOp(IRDLOperation):
+    """The number next to one towards another."""
+
+    T: ClassVar = VarConstraint("T", TensorType.constr(AnyFloatConstr))
+
+    name = "chlo.next_after"
+
+    x = operand_def(T)
+    y = operand_def(T)
+    result = result_def(T)
+
+    assembly_format = "$x `,` $y attr-dict `:` type($x) `,` type($y) `->` type($result)"
+
+
+@irdl_op_definition
 class TopKOp(IRDLOperation):
     """The greatest elements along the last axis, in order, and their places."""
 
@@ -158,5 +195,5 @@ class TopKOp(IRDLOperation):
 
 CHLO_OPS: tuple[type[IRDLOperation], ...] = (
     *(ErfOp, ErfcOp, ErfInvOp, SquareOp, SinhOp, CoshOp, AsinOp, AcosOp, AtanOp),
-    *(AsinhOp, AcoshOp, AtanhOp, IsInfOp, TopKOp),
+    *(AsinhOp, AcoshOp, AtanhOp, IsInfOp, LgammaOp, DigammaOp, NextAfterOp, TopKOp),
 )

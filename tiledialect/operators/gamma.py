@@ -1,0 +1,74 @@
+"""Logarithm of the gamma function, and its derivative, by Lanczos' approximation."""
+
+from __future__ import annotations
+
+from math import inf, log, nan, pi
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.elementwise import ops as ew
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators.elementwise import is_finite, is_infinite, is_less, like
+from tiledialect.operators.layout import cast, element_type
+
+_G = 7.0
+_BASE = 0.99999999999980993227684700473478
+_COEFFICIENTS = (
+    *(676.520368121885098567009190444019, -1259.13921672240287047156078755283),
+    *(771.3234287776530788486528258894, -176.61502916214059906584551354),
+    *(12.507343278686904814458936853, -0.13857109526572011689554707),
+    *(9.984369578019570859563e-6, 1.50563273514931155834e-7),
+)
+"""P. Godfrey's coefficients of C. Lanczos, "A Precision Approximation of the Gamma Function"."""
+
+
+def log_gamma(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The logarithm of the gamma function's absolute value."""
+    x, is_reflected, z = _arguments(b, x)
+    t, log_t = _shifted(b, z)
+    series = like(b, x, _BASE)
+    for k, c in enumerate(_COEFFICIENTS, 1):
+        series = b.add(series, b.div(c, b.add(z, float(k))))
+    power = b.mul(b.sub(b.add(z, 0.5), b.div(t, log_t)), log_t)
+    result = b.add(b.add(power, log(2 * pi) / 2), b.op(ew.LogOp, series))
+    size = b.op(ew.AbsOp, x)
+    rest = b.sub(size, b.op(ew.FloorOp, size))
+    rest = b.select(is_less(b, 0.5, rest), b.sub(1.0, rest), rest)
+    sine = b.op(ew.LogOp, b.op(ew.SinOp, b.mul(b.select(is_reflected, rest, like(b, x, 0.5)), pi)))
+    reflected = b.sub(b.sub(log(pi), sine), result)
+    result = b.select(is_reflected, b.select(is_finite(b, sine), reflected, b.neg(sine)), result)
+    return b.select(is_infinite(b, x), like(b, x, inf), result)
+
+
+def digamma(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The derivative of the logarithm of the gamma function."""
+    x, is_reflected, z = _arguments(b, x)
+    t, log_t = _shifted(b, z)
+    series, slope = like(b, x, _BASE), like(b, x, 0)
+    for k, c in enumerate(_COEFFICIENTS, 1):
+        place = b.add(z, float(k))
+        series = b.add(series, b.div(c, place))
+        slope = b.sub(slope, b.div(c, b.mul(place, place)))
+    result = b.sub(b.add(log_t, b.div(slope, series)), b.div(_G, t))
+    rest = b.add(x, b.op(ew.AbsOp, b.op(ew.FloorOp, b.add(x, 0.5))))
+    angle = b.mul(b.select(is_reflected, rest, like(b, x, 0.5)), pi)
+    cotangent = b.div(b.op(ew.CosOp, angle), b.op(ew.SinOp, angle))
+    result = b.select(is_reflected, b.sub(result, b.mul(cotangent, pi)), result)
+    is_whole = b.op(ew.CmpEqOp, x, b.op(ew.FloorOp, x))
+    is_pole = b.op(ew.BitAndOp, is_whole, b.op(ew.CmpLeOp, x, 0))
+    return b.select(is_pole, like(b, x, nan), result)
+
+
+def _arguments(b: TensorBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """The number in 32 bits or more, whether it is reflected, and the series' argument."""
+    x = cast(b, x, f32) if element_type(x) in et.SHORT_FLOATS else x
+    is_reflected = is_less(b, x, 0.5)
+    return x, is_reflected, b.select(is_reflected, b.neg(x), b.sub(x, 1.0))
+
+
+def _shifted(b: TensorBuilder, z: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The series' argument and a constant, and the logarithm of this sum."""
+    shift = _G + 0.5
+    return b.add(z, shift), b.add(b.op(ew.Log1pOp, b.div(z, shift)), log(shift))
