@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 from tiledialect.dialects.discardable import FUSED
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.row_axes import Rows
 from tiledialect.ir.common_subexpressions import cse
 from tiledialect.ir.names import given_name
 from tiledialect.passes.diagnostics.value_text import described
@@ -105,7 +106,7 @@ class KernelFusion:
         self._merge(ROW_FUSION, new, producers)
         # One kernel computes common values once.
         for kernel in [k for k in kernels_in(self.block) if k not in before]:
-            cse(kernel.body)
+            merge_equal_values(kernel)
 
     def _merge(self, rule: Rule, kernels: Iterable[KernelOp], partners: Partners) -> None:
         """Merge each of some kernels with its partners, as long as that pays."""
@@ -280,6 +281,13 @@ class KernelFusion:
 def kernels_in(block: Block) -> list[KernelOp]:
     """The kernels of a block, in order."""
     return [op for op in block.ops if isinstance(op, KernelOp)]
+
+
+def merge_equal_values(kernel: KernelOp) -> None:
+    """Compute values once that are equal and lie along the same axes."""
+    axes = kernel.axes
+    maps = None if axes is None else Rows.of(kernel.block.ops, axes.ranges).maps
+    cse(kernel.body, maps)
 
 
 def place_of(first: KernelOp, second: KernelOp, order: Order) -> KernelOp | None:

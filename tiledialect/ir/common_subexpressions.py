@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, Region
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.transforms.common_subexpression_elimination import (
     CommonSubexpressionElimination,
     CSEDriver,
@@ -13,18 +16,24 @@ from xdsl.transforms.common_subexpression_elimination import (
 from tiledialect.ir.names import take_name
 
 
+@dataclass
 class _NamingDriver(CSEDriver):
     """Driver that names an op like an equal one after it, if it has no name of its own."""
 
+    axes: Mapping[SSAValue, object] = field(default_factory=dict[SSAValue, object])
+
     def _replace_and_delete(self, op: Operation, existing: Operation) -> None:
+        pairs = zip(op.results, existing.results, strict=True)
+        if any(self.axes.get(a) != self.axes.get(b) for a, b in pairs):
+            return
         for old, new in zip(op.results, existing.results, strict=True):
             take_name(new, old)
         super()._replace_and_delete(op, existing)
 
 
-def cse(thing: Operation | Region) -> None:
-    """Merge equal ops, in place."""
-    _NamingDriver().simplify(thing)
+def cse(thing: Operation | Region, axes: Mapping[SSAValue, object] | None = None) -> None:
+    """Merge equal ops, in place; those whose results lie along other axes are not equal."""
+    _NamingDriver(axes=axes or {}).simplify(thing)
 
 
 class NamingCsePass(CommonSubexpressionElimination):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tiledialect.dialects.tile.elementwise.ops import AddOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.passes.fuse.kernel_fusion import place_of
+from tiledialect.passes.fuse.kernel_fusion import merge_equal_values, place_of
 from tiledialect.passes.fuse.kernel_merging import order_of
 
 T = "tensor<8xf32>"
@@ -32,3 +33,29 @@ def test_the_place_of_a_fused_kernel(first: str, second: str, place: str | None)
     assert block is not None
     found = place_of(kernels[first], kernels[second], order_of(block))
     assert found is (None if place is None else kernels[place])
+
+
+M = "tensor<8x8xf32>"
+ROWS = f"""
+func.func @f(%A: {T}, %W: {M}) -> ({M}, {T}) {{
+  %O, %S = tile.kernel(%a = %A : {T}, %w = %W : {M}) -> ({M}, {T})
+      axes <d0 = 0 to 8, d1 = 0 to 8> {{
+    %p = tile.add %a, %a : ({T}, {T}) -> {T}
+    %o = tile.contraction add(%p[d0] mul %w[d0, d1]) -> [d0, d1] : ({T}, {M}) -> {M}
+    %q = tile.add %a, %a : ({T}, {T}) -> {T}
+    %s = tile.contraction add(%q[d1] mul %w[d0, d1]) -> [d0] : ({T}, {M}) -> {T}
+    %r = tile.add %a, %a : ({T}, {T}) -> {T}
+    %t = tile.contraction add(%r[d0] mul %s[d0]) -> [d0] : ({T}, {T}) -> {T}
+    tile.yield %o, %t : {M}, {T}
+  }}
+  func.return %O, %S : {M}, {T}
+}}
+"""
+
+
+def test_equal_values_along_other_axes_of_a_row_kernel_stay_apart():
+    module = parse_mlir(ROWS, "f")
+    (kernel,) = ops_of(module, KernelOp)
+    merge_equal_values(kernel)
+    module.verify()
+    assert len(ops_of(kernel, AddOp)) == 2
