@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from typing import Any
 
@@ -85,6 +86,15 @@ def test_gradients_of_ours_are_those_of_jax() -> None:
         compiled.gradient(2)(p, X)
     with pytest.raises(td.TileError, match="several results"):
         td.jax.compile(lambda x: (x, x)).gradient()(X)
+
+
+def doubled(x: Any) -> Any:
+    return 2 * x
+
+
+def test_functions_are_pickled() -> None:
+    again = pickle.loads(pickle.dumps(td.jax.compile(doubled)))
+    assert np.array_equal(again(X), 2 * X)
 
 
 def test_refused_ops_are_named_at_their_place() -> None:

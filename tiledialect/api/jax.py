@@ -69,6 +69,7 @@ class JaxFunction:
         static_argnums: Sequence[int],
         static_argnames: Sequence[str],
     ):
+        self._given = fn, options, static_argnums, static_argnames
         self._options = options
         names = _parameters(fn)
         self._static_places = {
@@ -94,6 +95,10 @@ class JaxFunction:
 
     def __repr__(self) -> str:
         return f"<JaxFunction {self.__name__}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # JAX's function is traced again.
+        return JaxFunction, self._given
 
     @front_door
     def __call__(self, *args: Any, **named: Any) -> Any:
