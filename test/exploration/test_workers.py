@@ -38,8 +38,8 @@ def test_every_worker_evaluates(product: td.Function, monkeypatch: pytest.Monkey
         return evaluate(self, implementation, best)
 
     monkeypatch.setattr(Evaluator, "evaluate", noted)
-    inputs = np.ones((1024, 1024), np.float32), np.ones((1024, 16), np.float32)
-    td.explore(product, *inputs, trials=8, workers=2)
+    inputs = np.ones((512, 1024), np.float32), np.ones((1024, 4), np.float32)
+    td.explore(product, *inputs, trials=6, workers=2)
     assert len(used) == 2
 
 
