@@ -295,21 +295,18 @@ class Executable:
         seconds: dict[int, list[float]] = {id(launch): [] for launch in self.launches}
         for _ in range(repeat):
             outputs, log = self._guarded(run, arrays)
-            for launch in self.launches:
-                own = (e.profile.end - e.profile.start for step, e in log if step is launch)
-                seconds[id(launch)].append(sum(own) * 1e-9)
+            spent = dict.fromkeys(seconds, 0)
+            for launch, event in log:
+                spent[id(launch)] += event.profile.end - event.profile.start
+            for key, nanoseconds in spent.items():
+                seconds[key].append(nanoseconds * 1e-9)
         times = tuple(self._time(step, median(seconds[id(step)])) for step in self.launches)
         return outputs, Profile(self.state.device, times, self.plan.peak_memory, repeat)
 
     def _profiled(self, arrays: Sequence[Array]) -> tuple[list[Array], Log]:
         # Generated calls do not know of the arguments that kernels are given here.
         self.generation = -1
-        self.log = []
-        try:
-            outputs, _ = self._host(arrays)
-            return outputs, self.log
-        finally:
-            self.log = None
+        return self._logged(arrays, self._outputs())
 
     def _on_spoilt(self, arrays: Sequence[Array]) -> tuple[list[Array], Log]:
         self.generation = -1
@@ -319,6 +316,10 @@ class Executable:
         outputs = self._outputs()
         for array in outputs:
             array.reshape(-1).view(np.uint8)[:] = SPOILT
+        return self._logged(arrays, outputs)
+
+    def _logged(self, arrays: Sequence[Array], outputs: list[Array]) -> tuple[list[Array], Log]:
+        """Run on arrays, and keep the events of the launches."""
         self.log = []
         try:
             self._run_on_host(arrays, outputs)
