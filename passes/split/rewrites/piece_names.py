@@ -26,6 +26,8 @@ def is_kept(ops: Collection[ContractionOp], keep: Collection[str]) -> bool:
     Names are those of contractions, or else of elementwise functions of them. A kept part of one
     says that it is split.
     """
+    if not keep:
+        return False
     own = {name for op in ops if (name := given_name(op.result)) is not None}
     if not own.isdisjoint(keep):
         return True
