@@ -121,9 +121,12 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
         def submit(implementation: Implementation, best: float) -> Future[Outcome]:
             return executor.submit(evaluate_on_worker, name, to_json(implementation), best)
 
-        yield Workers(submit, count)
-        with suppress(OSError, TimeoutError):
-            client.unregister_worker_plugin(name)
+        try:
+            yield Workers(submit, count)
+        finally:
+            # Schedulers that others use, too, keep no subject of a search that has ended.
+            with suppress(OSError, TimeoutError):
+                client.unregister_worker_plugin(name)
     finally:
         client.close()
         if local is not None:
