@@ -66,8 +66,8 @@ class _Loop:
     values: Sequence[SSAValue]
 
     def number(self, value: SSAValue) -> int | None:
-        """The integer that a value of the condition is in every iteration."""
-        if isinstance(value, BlockArgument) and value.owner is self.condition:
+        """The integer that a value of the condition or body is in every iteration."""
+        if isinstance(value, BlockArgument) and value.owner in (self.condition, self.body):
             return self.start(value.index) if self.step(value.index) == 0 else None
         return _integer(value)
 
@@ -83,19 +83,14 @@ class _Loop:
             return 0
         match new.owner:
             case hlo.AddOp(lhs=a, rhs=b) if a is argument:
-                return self._number_in_body(b)
+                return self.number(b)
             case hlo.AddOp(lhs=a, rhs=b) if b is argument:
-                return self._number_in_body(a)
+                return self.number(a)
             case hlo.SubtractOp(lhs=a, rhs=b) if a is argument:
-                number = self._number_in_body(b)
+                number = self.number(b)
                 return None if number is None else -number
             case _:
                 return None
-
-    def _number_in_body(self, value: SSAValue) -> int | None:
-        if isinstance(value, BlockArgument) and value.owner is self.body:
-            return self.start(value.index) if self.step(value.index) == 0 else None
-        return _integer(value)
 
 
 def _integer(value: SSAValue) -> int | None:
