@@ -412,7 +412,7 @@ class Executable:
             if array.nbytes
         ]
         events = self._enqueue(())
-        for k, array in enumerate(outputs, len(arrays)):
+        for k, array in enumerate(outputs, self.plan.tensor_count - len(outputs)):
             if array.nbytes:
                 cl.enqueue_copy(queue, array, self.buffers[k])
         del copies
