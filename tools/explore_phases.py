@@ -22,7 +22,7 @@ from tiledialect.ir.signature import argument_names, find_function, type_text
 from tiledialect.lowering.lift_to_nest.sizes import input_names, is_of_patterns
 from tiledialect.lowering.runtime.device.devices import choose
 from tiledialect.passes.lift.strategies.derivation import Derivation
-from tiledialect.passes.specialize.tile_specialize import declared_type
+from tiledialect.passes.specialize.argument_types import declared_type
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 

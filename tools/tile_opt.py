@@ -314,7 +314,8 @@ def bind_shapes(module: ModuleOp, shapes: str, name: str | None) -> None:
     Inputs that are not named must be declared with a static type.
     """
     from tiledialect.passes.diagnostics.reporting import warn
-    from tiledialect.passes.specialize.tile_specialize import declared_type, specialize
+    from tiledialect.passes.specialize.argument_types import declared_type
+    from tiledialect.passes.specialize.tile_specialize import specialize
 
     function = find_function(module, name)
     names = argument_names(function)

@@ -37,7 +37,7 @@ from tiledialect.lowering.nest_to_gpu.nest_to_gpu import NEST_OPS
 from tiledialect.lowering.opencl.function import access
 from tiledialect.lowering.opencl.target import kernel_functions
 from tiledialect.lowering.pipeline import lower_nests
-from tiledialect.passes.specialize.tile_specialize import check_arguments
+from tiledialect.passes.specialize.argument_types import check_arguments
 
 
 def bound(module: ModuleOp, name: str, types: Sequence[TensorType[Attribute]]) -> ModuleOp:

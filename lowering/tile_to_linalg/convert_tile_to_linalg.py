@@ -56,7 +56,8 @@ from tiledialect.passes.normalize.tile_broadcast import TileBroadcastPass
 from tiledialect.passes.normalize.tile_decompose import TileDecomposePass
 from tiledialect.passes.normalize.tile_defract import TileDefractPass
 from tiledialect.passes.normalize.tile_reduce import TileReducePass
-from tiledialect.passes.specialize.tile_specialize import declared_type, specialize
+from tiledialect.passes.specialize.argument_types import declared_type
+from tiledialect.passes.specialize.tile_specialize import specialize
 from tiledialect.passes.specialize.tile_widen import TileWidenPass
 
 Lower = Callable[[Values, Operation], SSAValue]

@@ -43,7 +43,8 @@ from tiledialect.passes.gradient.rules.contractions import contraction_gradient
 from tiledialect.passes.gradient.rules.elementwise import DERIVATIVES, can_flow
 from tiledialect.passes.gradient.rules.shift_invariance import shift_invariant_extrema
 from tiledialect.passes.lift.lift_to_tile import without_patterns
-from tiledialect.passes.specialize.tile_specialize import check_cotangent_types, specialize
+from tiledialect.passes.specialize.argument_types import check_cotangent_types
+from tiledialect.passes.specialize.tile_specialize import specialize
 from tiledialect.passes.specialize.types.float_widths import RealWidths
 
 

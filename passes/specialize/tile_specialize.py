@@ -9,7 +9,6 @@ from xdsl.context import Context
 from xdsl.dialects import func, scf, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
     FunctionType,
     IndexType,
     ModuleOp,
@@ -22,7 +21,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.discardable import ASSERTION, COTANGENT_OF, DIMS, GRADIENT_OF
+from tiledialect.dialects.discardable import ASSERTION, COTANGENT_OF, GRADIENT_OF
 from tiledialect.dialects.lift import values as lift
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.binding import bind_sizes
@@ -56,14 +55,10 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.control_flow import CONTROL
 from tiledialect.ir.names import keep_name, keep_place, take_name, with_type
 from tiledialect.ir.signature import (
-    argument_dims,
     argument_names,
-    check_tensors,
     find_function,
-    miscounted,
     parse_type,
     result_names,
-    type_text,
 )
 from tiledialect.ir.size_arithmetic import computed_integer
 from tiledialect.passes.diagnostics.access_warnings import (
@@ -82,6 +77,11 @@ from tiledialect.passes.diagnostics.value_warnings import (
     truncated_mean,
     vanishing_quotient,
     wrapping_sum,
+)
+from tiledialect.passes.specialize.argument_types import (
+    check_arguments,
+    check_cotangent_types,
+    declared_type,
 )
 from tiledialect.passes.specialize.types.float_widths import RealWidths
 from tiledialect.passes.specialize.types.integer_ranges import IntegerRanges
@@ -134,58 +134,6 @@ def _bound(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> _Sp
     return specializer
 
 
-def check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]]) -> None:
-    """Raise a TileError unless a function takes inputs of these types."""
-    check_tensors(function)
-    names = argument_names(function)
-    if len(names) != len(types):
-        missing = names[len(types) :]
-        raise TileError(miscounted(function.sym_name.data, names, len(types), missing))
-    inputs = function.function_type.inputs
-    dims = argument_dims(function) or [None] * len(names)
-    for name, declared, given, own in zip(names, inputs, types, dims, strict=True):
-        _check_argument(name, declared, given, own)
-    _check_dimensions(function, names, types)
-
-
-def _check_argument(
-    name: str, declared: Attribute, given: TensorType[Attribute], dims: Sequence[str] | None
-) -> None:
-    shape = given.get_shape()
-    if isinstance(declared, TensorType):
-        wanted = declared.get_shape()
-        if len(wanted) != len(shape):
-            named = f" ({', '.join(dims)})" if dims else ""
-            raise TileError(
-                f"{name} has {count(len(wanted), 'dimension', 'dimensions')} in the header{named}, "
-                f"but the one given has {len(shape)} ({format_shape(shape)})"
-            )
-        if any(w not in (DYNAMIC_INDEX, s) for w, s in zip(wanted, shape, strict=True)):
-            declared_as = " x ".join(dims) if dims else format_shape(wanted)
-            raise TileError(f"{name} is {declared_as}, but {format_shape(shape)} was given")
-    element_type = getattr(declared, "element_type", et.any_type)
-    if element_type not in (et.any_type, given.element_type):
-        texts = map(et.type_name, (element_type, given.element_type))
-        raise TileError("{} holds {}, but {} was given".format(name, *texts))
-
-
-def _check_dimensions(
-    function: func.FuncOp, names: list[str], types: Sequence[TensorType[Attribute]]
-) -> None:
-    seen: dict[str, tuple[int, str, int]] = {}
-    for name, t, attrs in zip(names, types, function.arg_attrs or (), strict=False):
-        dims = attrs.data.get(DIMS)
-        for axis, dim in enumerate(dims if isinstance(dims, ArrayAttr) else ()):
-            assert isinstance(dim, StringAttr)
-            size = t.get_shape()[axis]
-            first = seen.setdefault(dim.data, (size, name, axis))
-            if first[0] != size:
-                raise TileError(
-                    f"dimension {dim.data} is {first[0]} in {first[1]} (axis {first[2]}) "
-                    f"but {size} in {name} (axis {axis})"
-                )
-
-
 def _check_cotangents(
     function: func.FuncOp, types: Sequence[TensorType[Attribute]], module: Block | None
 ) -> None:
@@ -204,27 +152,6 @@ def _check_cotangents(
                 result_names(forward),
                 forward.function_type.outputs.data,
             )
-
-
-def check_cotangent_types(
-    cotangents: Sequence[str],
-    given: Sequence[Attribute],
-    outputs: Sequence[str],
-    wanted: Sequence[Attribute],
-) -> None:
-    """Raise a TileError unless each cotangent is of the type of its output."""
-    for name, t, output, own in zip(cotangents, given, outputs, wanted, strict=False):
-        if t != own:
-            texts = map(type_text, (own, t))
-            shapes = [shape_of(x) for x in (own, t) if isinstance(x, TensorType)]
-            if len(shapes) == 2 and not shapes[0] and set(shapes[1] or ()) == {1}:
-                place = ", ".join("0" for _ in shapes[1] or ())
-                raise TileError(
-                    "{0} is a number ({2}), as {1} is, not {3}: give {0}[{4}]".format(
-                        name, output, *texts, place
-                    )
-                )
-            raise TileError("{0} must be {2}, as {1} is, not {3}".format(name, output, *texts))
 
 
 def _cast_cotangents(function: func.FuncOp, returned: func.ReturnOp) -> None:
@@ -516,10 +443,3 @@ class TileSpecializePass(ModulePass):
             for name, t in zip(argument_names(function), function.function_type.inputs, strict=True)
         ]
         warn(specialize(function, types))
-
-
-def declared_type(name: str, t: Attribute) -> TensorType[Attribute]:
-    """Static type of an input; a TileError if it is declared without one."""
-    if isinstance(t, TensorType) and t.has_static_shape() and t.element_type != et.any_type:
-        return t
-    raise TileError(f"give the type of {name}, which is declared as {t}")
