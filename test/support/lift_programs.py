@@ -413,6 +413,12 @@ EXAMPLES: dict[str, Example] = {
     "to_private": on(M)(lambda m, x: x >> lift.map_glb(m.reduce(lift.reduce_seq))),
     "vectorize": on(V, w=4)(lambda m, x: x >> lift.map(m.f())),
     "vectorize_zip": on(V, V, w=2)(lambda m, x, y: lift.zip(x, y) >> lift.map(m.g())),
+    "vectorize_arrays": on(V, lift.array("N", 2), w=4)(
+        lambda m, x, y: (
+            lift.zip(x >> lift.pad(1, 1, m.boundary()) >> lift.slide(3, 1), y)
+            >> lift.map(lambda a, b: m.g()(a[0], a[2]) + m.f()(b[1]))
+        )
+    ),
     "vectorize_function": on(V)(
         lambda m, x: x >> lift.as_vector(4) >> lift.map(lift.map_vec(m.f())) >> lift.as_scalar
     ),

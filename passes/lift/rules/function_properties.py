@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, math, vector
-from xdsl.dialects.builtin import IndexType, VectorType
+from xdsl.dialects.builtin import IndexType, TensorType, TupleType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiledialect import lift
 from tiledialect.dialects.lift.attributes import IndexMap
-from tiledialect.dialects.lift.types import describe, is_number, sizes_of
-from tiledialect.dialects.lift.values import GetOp
+from tiledialect.dialects.lift.types import as_array, describe, element_of, is_number, sizes_of
+from tiledialect.dialects.lift.values import AtOp, GetOp, SizeOp
 from tiledialect.index.size import Size
 from tiledialect.ir.ops_in import outer_operands
 from tiledialect.lift.values import Value
@@ -101,8 +101,14 @@ def _write_on_vectors(op: Operation, values: dict[SSAValue, SSAValue], width: in
         component = lift.get(op.index.data)(Value(values.get(op.input, op.input)))
         values[op.result] = component.ssa
         return
-    if isinstance(op, arith.ConstantOp):
-        constant = arith.ConstantOp.create(properties=op.properties, result_types=op.result_types)
+    if isinstance(op, AtOp):
+        index = values.get(op.index, op.index)
+        require(not isinstance(index.type, VectorType), "the index differs from lane to lane")
+        array = Value(values.get(op.input, op.input))
+        values[op.result] = array[Value(index)].ssa
+        return
+    if isinstance(op, arith.ConstantOp | SizeOp):
+        constant = type(op).create(properties=op.properties, result_types=op.result_types)
         values[op.results[0]] = constant.results[0]
         return
     if op.dialect_name() not in (arith.Arith.name, math.Math.name) or op.regions:
@@ -118,6 +124,18 @@ def _as_vector(value: SSAValue, values: dict[SSAValue, SSAValue], width: int) ->
     if isinstance(found.type, VectorType):
         return found
     return vector.BroadcastOp(found, vector_of(found.type, width)).results[0]
+
+
+def lanes(x: Value, width: int) -> Value:
+    """Array whose elements hold vectors: of the numbers at the same place of so many elements."""
+    element = element_of(as_array(x.ssa, "as_vector"))
+    if isinstance(element, TupleType):
+        parts = (x >> lift.map(lift.get(k)) for k in range(len(element.types)))
+        return lift.zip(*(lanes(part, width) for part in parts))
+    if isinstance(element, TensorType):
+        columns = x >> lift.transpose >> lift.map(lambda column: lanes(column, width))
+        return columns >> lift.transpose
+    return x >> lift.as_vector(width)
 
 
 def vector_of(t: Attribute, width: int) -> VectorType[Attribute]:

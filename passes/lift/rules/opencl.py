@@ -24,6 +24,7 @@ from tiledialect.lift.values import Value
 from tiledialect.passes.lift.rules import patterns as p
 from tiledialect.passes.lift.rules.captured_functions import Captured
 from tiledialect.passes.lift.rules.function_properties import (
+    lanes,
     on_vectors,
     require_commutative,
     require_numbers,
@@ -248,6 +249,17 @@ def vectorize_zip(xs: Sequence[Value], m: Like, f: Captured, *, w: int = 4) -> V
     require_numbers([f.result])
     vectors = lift.zip(*(x >> lift.as_vector(w) for x in xs))
     return vectors >> m(on_vectors(f, w)) >> lift.as_scalar
+
+
+@rule(p.any_map("m", "f"))
+def vectorize_arrays(x: Value, m: Like, f: Captured, *, w: int = 4) -> Value:
+    """`map(f) = map(f of vectors) >> as_scalar`, for a function of arrays of numbers.
+
+    `x >> transpose >> map(as_vector(w)) >> transpose >> map(f of vectors) >> as_scalar`, for arrays
+    with an axis. Each vector has the numbers at the same place of `w` elements, as of windows.
+    """
+    require_numbers([f.result])
+    return lanes(x, w) >> m(on_vectors(f, w)) >> lift.as_scalar
 
 
 @rule(p.map(p.map_vec("f")))

@@ -7,6 +7,7 @@ import pytest
 from small_programs import PROGRAMS, choose, inputs, outputs, program
 
 import tiledialect as td
+from tiledialect import lift
 from tiledialect.exploration.lift.algorithmic import algorithmic
 from tiledialect.exploration.lift.mapping import GROUPS_OF_UNIT, MappingSpace, mapping
 from tiledialect.exploration.lift.parameters import ParameterSpace
@@ -52,6 +53,22 @@ def test_mappings_compute_the_same(name: str, request: pytest.FixtureRequest):
             for a, b in zip(outputs(candidate, name), expected, strict=True):
                 assert np.array_equal(a, b), candidate.text
     assert count > 3
+
+
+def test_vectors_of_windows():
+    """Functions of arrays take vectors of the elements of neighbours, in any mapping."""
+    windows = lift.fun(
+        lift.array(32),
+        lambda x: (
+            x >> lift.pad(1, 1, lift.clamp) >> lift.slide(3, 1) >> lift.map(lambda w: w[2] - w[0])
+        ),
+    )
+    space = MappingSpace(Derivation.of(windows), MappingSettings())
+    found = space.mapped(Fixed({"vectors": 4, "mapping": "global0"}))
+    assert "vectorize_arrays(w=4) at map" in found.text
+    x = np.arange(32, dtype=np.float32) ** 2
+    expected = np.pad(x, (0, 1), "edge")[1:] - np.pad(x, (1, 0), "edge")[:-1]
+    assert np.array_equal(td.compile(found.module)(x), expected)
 
 
 def test_mappings_of_a_stencil():

@@ -33,8 +33,9 @@ from tiledialect.passes.lift.rules.collections import RULES
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.rules.refusal import NotApplicable
 from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
-from tiledialect.passes.lift.strategies.combinators import Local, at_results
+from tiledialect.passes.lift.strategies.combinators import Local, at_results, choice
 from tiledialect.passes.lift.strategies.derivation import Derivation
+from tiledialect.passes.lift.strategies.mapping import computes
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, enumerated
 
@@ -248,15 +249,23 @@ def _each(
 # -- steps -----------------------------------------------------------------------------------------
 
 
+VECTORIZED = (
+    (maps.MapOp, ("vectorize_zip", "vectorize_arrays")),
+    (reductions.ReduceOp, ("vectorize_reduce",)),
+)
+"""Rules that give a pattern vectors, of which the first that applies does."""
+
+
 def _vectorize(rewriting: Rewriting, width: int) -> None:
-    """Give the innermost maps of pairs and reductions of numbers vectors."""
+    """Give the innermost maps and reductions of numbers vectors."""
     live = reachable(rewriting.function)
     inner = [op for op in live if _is_innermost(op)]
-    for kind, name in ((maps.MapOp, "vectorize_zip"), (reductions.ReduceOp, "vectorize_reduce")):
+    for kind, names in VECTORIZED:
+        rule = choice(*(RULES[name](w=width) for name in names))
         for op in inner:
-            if isinstance(op, kind):
+            if isinstance(op, kind) and (kind is reductions.ReduceOp or computes(op)):
                 with suppress(NotApplicable):
-                    RULES[name](w=width).run(rewriting, op.results[0])
+                    rule.run(rewriting, op.results[0])
     if rewriting.steps:
         at_results(rewriting, RULES["fuse_parts"])
 

@@ -158,11 +158,13 @@ class LiftPart:
     def seeds(self) -> Iterator[Decisions]:
         """The default, then candidates of all programs, the best by the cost model first.
 
-        Programs are looked at as candidates are asked for, those that are blocked or tiled first.
+        Programs are looked at as candidates are asked for: the program itself, then those that are
+        blocked or tiled.
         """
         default, start = self._default
         yield default
         plain = {word: not is_tiled(d) for word, d in self.programs.items()}
+        plain[next(iter(plain))] = False
         pool: list[_Ranked] = []
         for word in sorted(plain, key=plain.__getitem__):
             found: dict[str, _Ranked] = {}

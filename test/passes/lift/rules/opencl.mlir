@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=map_glb rule=map_glb sizes="dim=0"},lift-rewrite{function=map_wrg rule=map_wrg sizes="dim=1"},lift-rewrite{function=limit_groups rule=limit_groups sizes="groups=2"},lift-rewrite{function=map_lcl rule=map_lcl sizes="dim=0"},lift-rewrite{function=map_warp rule=map_warp},lift-rewrite{function=map_lane rule=map_lane},lift-rewrite{function=map_seq rule=map_seq},lift-rewrite{function=map_seq_unroll rule=map_seq_unroll},lift-rewrite{function=reduce_seq rule=reduce_seq},lift-rewrite{function=reduce_seq_unroll rule=reduce_seq_unroll},lift-rewrite{function=to_global rule=to_global},lift-rewrite{function=to_local rule=to_local},lift-rewrite{function=to_private rule=to_private},lift-rewrite{function=vectorize rule=vectorize sizes="w=4"},lift-rewrite{function=vectorize_zip rule=vectorize_zip sizes="w=2"},lift-rewrite{function=vectorize_function rule=vectorize_function},lift-rewrite{function=vectorize_reduce rule=vectorize_reduce sizes="w=4"},lift-rewrite{function=dot rule=dot},lift-rewrite{function=vectors_past_reduce rule=vectors_past_reduce}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=map_glb rule=map_glb sizes="dim=0"},lift-rewrite{function=map_wrg rule=map_wrg sizes="dim=1"},lift-rewrite{function=limit_groups rule=limit_groups sizes="groups=2"},lift-rewrite{function=map_lcl rule=map_lcl sizes="dim=0"},lift-rewrite{function=map_warp rule=map_warp},lift-rewrite{function=map_lane rule=map_lane},lift-rewrite{function=map_seq rule=map_seq},lift-rewrite{function=map_seq_unroll rule=map_seq_unroll},lift-rewrite{function=reduce_seq rule=reduce_seq},lift-rewrite{function=reduce_seq_unroll rule=reduce_seq_unroll},lift-rewrite{function=to_global rule=to_global},lift-rewrite{function=to_local rule=to_local},lift-rewrite{function=to_private rule=to_private},lift-rewrite{function=vectorize rule=vectorize sizes="w=4"},lift-rewrite{function=vectorize_zip rule=vectorize_zip sizes="w=2"},lift-rewrite{function=vectorize_arrays rule=vectorize_arrays sizes="w=4"},lift-rewrite{function=vectorize_function rule=vectorize_function},lift-rewrite{function=vectorize_reduce rule=vectorize_reduce sizes="w=4"},lift-rewrite{function=dot rule=dot},lift-rewrite{function=vectors_past_reduce rule=vectors_past_reduce}' | filecheck %s
 
 // `map(f) = map_glb(dim)(f)`, the elements shared out among all work-items.
 // CHECK-LABEL: func.func @map_glb(
@@ -323,6 +323,75 @@ func.func @vectorize_zip(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y
     lift.yield %3 : f32
   }
   func.return %1 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `map(f) = map(f of vectors) >> as_scalar`, for a function of arrays of numbers.
+//
+// `x >> transpose >> map(as_vector(w)) >> transpose >> map(f of vectors) >> as_scalar`, for arrays
+// with an axis. Each vector has the numbers at the same place of `w` elements, as of windows.
+// CHECK-LABEL: func.func @vectorize_arrays(
+// CHECK-NEXT: lift.pad(1, 1, clamp)
+// CHECK-NEXT: lift.slide(3, 1)
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.as_vector(4)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.get(1)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.as_vector(4)
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.get(1)
+// CHECK-NEXT:   lift.size(0) : () -> index
+// CHECK-NEXT:   lift.at
+// CHECK-NEXT:   lift.size(2) : () -> index
+// CHECK-NEXT:   lift.at
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.size(1) : () -> index
+// CHECK-NEXT:   lift.at
+// CHECK-NEXT:   arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:   vector.broadcast
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.as_scalar
+// CHECK-NEXT: func.return
+func.func @vectorize_arrays(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?x2xf32, #lift.sizes<N>> {tile.name = "y"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.pad(1, 1, clamp) %x : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N + 2>>
+  %1 = lift.slide(3, 1) %0 : (tensor<?xf32, #lift.sizes<N + 2>>) -> tensor<?x3xf32, #lift.sizes<N>>
+  %2 = lift.zip %1, %y : (tensor<?x3xf32, #lift.sizes<N>>, tensor<?x2xf32, #lift.sizes<N>>) -> tensor<?xtuple<tensor<3xf32>, tensor<2xf32>>, #lift.sizes<N>>
+  %3 = lift.map(%4 in %2) : (tensor<?xtuple<tensor<3xf32>, tensor<2xf32>>, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %a = lift.get(0) %4 : (tuple<tensor<3xf32>, tensor<2xf32>>) -> tensor<3xf32>
+    %b = lift.get(1) %4 : (tuple<tensor<3xf32>, tensor<2xf32>>) -> tensor<2xf32>
+    %5 = lift.size(0) : () -> index
+    %6 = lift.at %a, %5 : (tensor<3xf32>, index) -> f32
+    %7 = lift.size(2) : () -> index
+    %8 = lift.at %a, %7 : (tensor<3xf32>, index) -> f32
+    %9 = arith.addf %6, %8 : f32
+    %10 = lift.size(1) : () -> index
+    %11 = lift.at %b, %10 : (tensor<2xf32>, index) -> f32
+    %12 = arith.constant 1.000000e+00 : f32
+    %13 = arith.addf %11, %12 : f32
+    %14 = arith.addf %9, %13 : f32
+    lift.yield %14 : f32
+  }
+  func.return %3 : tensor<?xf32, #lift.sizes<N>>
 }
 
 // `map(map_vec(f)) = map(f of vectors)`, where the ops of `f` are done to whole vectors.

@@ -81,6 +81,8 @@ REFUSED: list[tuple[str, Any, str, dict[str, Any], str]] = [
     ("vectorize", sums, "map", {}, "an argument is tensor<?xf32, #lift.sizes<M>>, no number"),
     ("vectorize", seven, "map", {}, "as_vector(4) needs 4 to divide the size of x, which is 7"),
     ("vectorize", x_map, "map", {"w": "n"}, "w of vectorize is a number, not n"),
+    ("vectorize_arrays", sums, "map", {}, "there is no lift.reduce of vectors"),
+    ("vectorize_arrays", on(V, lift.array("N", 4))(lambda m, x, y: lift.zip(y, x) >> lift.map(lambda a, k: a[lift.cast(k, lift.i32)])), "map", {}, "the index differs from lane to lane"),
     ("tuple_fission", on(V, V)(lambda m, x, y: lift.tuple(x, y >> lift.gather(lift.reverse)) >> lift.let(lambda t: lift.zip(*t) >> lift.map(lift.add))), "tuple", {}, "not all components are results of patterns of one value"),
     ("reduce_fusion", on(V, V)(lambda m, x, y: lift.tuple(x >> lift.reduce(lift.add, 0.0), y >> lift.reduce_seq(lift.add, 0.0)) >> lift.let(lambda t: t[0] + t[1])), "tuple", {}, "the reductions are of different kinds"),
     ("reduce_seq_map_fusion", on(V)(lambda m, x: x >> lift.map_glb(lift.abs) >> lift.reduce_seq(lift.add, 0.0)), "reduce_seq", {}, "map_glb is done by several"),
