@@ -41,7 +41,10 @@ class Fission:
     def undo(self) -> None:
         """Restore the whole kernel for the users of its results."""
         for new, old in zip(self.outputs, self.whole.outputs, strict=True):
+            hint = old.name_hint
             new.replace_all_uses_with(old)
+            # xDSL hands on the name that the part had.
+            old.name_hint = hint
         for op in (self.end, *self.reshapes, self.rest):
             Rewriter.erase_op(op)
 
