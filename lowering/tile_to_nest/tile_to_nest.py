@@ -38,6 +38,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.errors import TileError
 from tiledialect.ir.control_flow import has_control_flow
 from tiledialect.ir.dense_constants import dense_constant
+from tiledialect.ir.names import given_name, to_hint
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.structural_hash import structural_hash
 from tiledialect.ir.target_spec import limit, platform
@@ -111,7 +112,7 @@ class HostFunction:
             if start is not None:
                 buffer = self.buffers[op.inputs[start]]
                 self.builder.insert(gpu.MemcpyOp(buffer, self.buffers[op.outputs[0]]))
-        name = op.outputs[0].name_hint or "kernel"
+        name = to_hint(given_name(op.outputs[0]) or "kernel")
         values = (*(v for k, v in enumerate(op.inputs) if k != start), *op.outputs)
         self._launch(op, name, [self.buffers[v] for v in values])
 
