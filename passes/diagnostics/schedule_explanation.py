@@ -25,8 +25,8 @@ EQUAL_PERCENT = 0.05
 """Percentage below which a slower schedule is shown as equal."""
 UNRANKED = {
     "tensor cores": "products on tensor cores come before all others",
-    "scan": "scans have one schedule",
-    "scatter": "scatters have one schedule",
+    "scan": "the first schedule of scans comes before the others",
+    "scatter": "the first schedule of scatters comes before the others",
 }
 """Families whose schedules are taken unranked, with the reason."""
 

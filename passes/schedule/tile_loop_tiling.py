@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -32,8 +32,8 @@ from tiledialect.schedule.cost.estimate import estimate, estimated
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.loops import Schedule
-from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_schedule
-from tiledialect.schedule.scatters import scatter_schedule
+from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_schedules
+from tiledialect.schedule.scatters import scatter_schedules
 from tiledialect.schedule.search import budget
 from tiledialect.schedule.search.choice import (
     TRANSFERRED,
@@ -64,63 +64,68 @@ def default_schedule(kernel: KernelOp, local_size: int) -> ScheduleAttr:
     ``local_size``.
     """
     if kernel.scan is not None:
-        return ScheduleAttr(scan_schedule_of(kernel.scan, None))
+        return ScheduleAttr(next(scan_schedules_of(kernel.scan, None)))
     return ScheduleAttr(Schedule(default_levels(kernel.indices, local_size)))
 
 
-def scan_schedule_of(op: ScanOp, device: Device | None) -> Schedule:
-    """Schedule of a kernel with a scan; without a device, one that all can run."""
+def scan_schedules_of(op: ScanOp, device: Device | None) -> Iterator[Schedule]:
+    """Schedules of a kernel with a scan, the preferred one first; without a device, those that all
+    can run."""
     shape = ScanShape(shape_of(tensor_type(op.result)) or (), op.along, op.block)
     if device is None:
-        return scan_schedule(shape, gpu=False, most_items=1)
+        return scan_schedules(shape, gpu=False, most_items=1)
     shared = SHARED_BYTES + (RUN_BYTES if op.keys is not None else 0)
     room = device.local_mem_size // shared
     most = max(1, min(device.max_work_group_size, room))
-    return scan_schedule(shape, device.is_gpu, most)
+    return scan_schedules(shape, device.is_gpu, most)
 
 
-SINGLE_FAMILIES = ("scan", "scatter")
-"""Families without alternatives."""
+LISTED_FAMILIES = ("scan", "scatter")
+"""Families whose kernels have no schedules but those that are listed."""
 
 
-def fixed_candidate(kernel: KernelOp, facts: Facts, device: Device) -> Candidate | None:
-    """Schedule that a kernel has by its kind, whatever the cost model estimates for others."""
+def preferred_candidates(kernel: KernelOp, facts: Facts, device: Device) -> Iterator[Candidate]:
+    """Candidates that a kernel's kind prefers to those of patterns, whatever the estimates."""
+    schedules: Iterable[Schedule]
     if kernel.scan is not None:
-        family, schedule = "scan", scan_schedule_of(kernel.scan, device)
+        family, schedules = "scan", scan_schedules_of(kernel.scan, device)
     elif kernel.scatter is not None:
         shape = shape_of(tensor_type(kernel.scatter.result)) or ()
-        family, schedule = "scatter", scatter_schedule(shape, kernel.scatter.row_axis, device)
+        axis = kernel.scatter.row_axis
+        family, schedules = "scatter", scatter_schedules(shape, axis, device)
     else:
         # Nothing else is nearly as fast.
         family = "tensor cores"
         module = kernel.get_toplevel_object()
         precision = precision_of(module) if isinstance(module, ModuleOp) else PRECISIONS[0]
-        schedule = tensor_core_schedule(facts, device, precision)
-    if schedule is None:
-        return None
-    return Candidate(family, schedule, estimated(Model(facts, schedule, device)))
+        found = tensor_core_schedule(facts, device, precision)
+        schedules = () if found is None else (found,)
+    for schedule in schedules:
+        yield Candidate(family, schedule, estimated(Model(facts, schedule, device)))
 
 
 def weighed_candidates(kernel: KernelOp, device: Device) -> list[Candidate]:
     """Candidates for a kernel, the best first; the default is one of them, or the only one."""
     facts = kernel_facts(kernel, device)
-    first = fixed_candidate(kernel, facts, device)
-    if first is not None and first.family in SINGLE_FAMILIES:
-        return [first]
-    found = sorted(
-        (*ranked(facts, device), default(facts, device)),
-        key=lambda candidate: candidate.estimate.seconds,
-    )
+    first, *others = [*preferred_candidates(kernel, facts, device)] or [None]
+    if first is not None and first.family in LISTED_FAMILIES:
+        return [first, *sorted((c for c in others if c is not None), key=_seconds)]
+    found = sorted((*ranked(facts, device), default(facts, device)), key=_seconds)
     chosen = best_or_default(facts, device)
     if chosen.family == TRANSFERRED:
         found = [chosen, *(c for c in found if c.schedule != chosen.schedule)]
     return found if first is None else [first, *found]
 
 
+def _seconds(candidate: Candidate) -> float:
+    return candidate.estimate.seconds
+
+
 def choose(kernel: KernelOp, device: Device) -> None:
     """Give a kernel the best schedule that it can run."""
     facts = kernel_facts(kernel, device)
-    first = fixed_candidate(kernel, facts, device) or best_or_default(facts, device)
+    first = next(preferred_candidates(kernel, facts, device), None)
+    first = first or best_or_default(facts, device)
     if not _runs(kernel, first):
         weighed_choice(kernel, device)
 
@@ -140,7 +145,7 @@ def weighed_given(kernel: KernelOp, device: Device) -> tuple[Candidate, ...]:
     given = kernel.schedule
     others = weighed_choice(kernel, device)
     kernel.schedule = given
-    if given is None or others[0].family in SINGLE_FAMILIES:
+    if given is None:
         return ()
     found = estimate(kernel_facts(kernel, device), device, given.data)
     return Candidate(GIVEN, given.data, found), *others

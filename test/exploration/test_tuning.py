@@ -115,6 +115,34 @@ def ranked(f: td.Function, count: int) -> list[str]:
     return next(p.ranked(count) for p in kernel_parts(f.subject([DATA], {})) if p.name == "S")
 
 
+@pytest.mark.parametrize(
+    ("source", "shapes"),
+    [
+        ("function (X[N, M]) -> (S) { S[i, j: N, M] = +(X[i, k]), j - k < M; }", [(8, 300)]),
+        ("function (X[N, M]) -> (S) { S[i, j: N, M] = +(X[k, j]), i - k < N; }", [(300, 8)]),
+        (
+            "function (U[K, M], I[K], Z[N]) -> (S) { S = scatter(U, I, Z); }",
+            [(40, 9), (40,), (50,)],
+        ),
+    ],
+    ids=["scan of rows", "scan of columns", "scatter"],
+)
+def test_scans_and_scatters_have_several_schedules(
+    fast: td.Device, source: str, shapes: list[tuple[int, ...]]
+):
+    """Each computes the same."""
+    arrays = [np.ones(s, np.int32 if k == 1 else np.float32) for k, s in enumerate(shapes)]
+    f = td.compile(source, device=fast)
+    expected = f(*arrays)
+    (part,) = kernel_parts(f.subject(arrays, {}))
+    (default,) = f.schedules(*arrays).values()
+    assert part.is_listed and part.ranked(1) == [default]
+    assert len(set(part.ranked(3))) == 3
+    for text in part.ranked(3):
+        found = f.with_schedules({part.name: text})(*arrays)
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_what_a_search_has_found_stays_if_it_is_faster(
     fast: td.Device, monkeypatch: pytest.MonkeyPatch
 ):

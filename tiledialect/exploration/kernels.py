@@ -22,7 +22,7 @@ from tiledialect.exploration.kept import kept_for
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.subject import Subject
 from tiledialect.lowering.runtime.program.compiling import lowered
-from tiledialect.passes.schedule.tile_loop_tiling import SINGLE_FAMILIES, weighed_candidates
+from tiledialect.passes.schedule.tile_loop_tiling import LISTED_FAMILIES, weighed_candidates
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.cost.estimate import estimate, least_seconds
 from tiledialect.schedule.loops import Schedule
@@ -59,9 +59,9 @@ class KernelPart:
         return weighed_candidates(self._kernel, self._device)
 
     @property
-    def is_fixed(self) -> bool:
-        """Whether there is only one schedule."""
-        return self._weighed[0].family in SINGLE_FAMILIES
+    def is_listed(self) -> bool:
+        """Whether there are no schedules but those that are weighed."""
+        return self._weighed[0].family in LISTED_FAMILIES
 
     @property
     def weight(self) -> float:
@@ -86,7 +86,7 @@ class KernelPart:
         return {f"given {k}": c for k, c in enumerate([default, *found])}
 
     def _is_inside(self, schedule: Schedule) -> bool:
-        if schedule.instruction is not None or schedule.global_stages or self.is_fixed:
+        if schedule.instruction is not None or schedule.global_stages or self.is_listed:
             return False
         try:
             _, again = made(self._schedule, decisions_of(self.facts, schedule))
@@ -99,7 +99,7 @@ class KernelPart:
 
     def candidate(self, chooser: Chooser) -> Candidate:
         """A schedule that the kernel can run."""
-        free = [] if self.is_fixed else [FREE]
+        free = [] if self.is_listed else [FREE]
         options: list[Option] = [*free, *self._outside]
         word = str(chooser.choose(WHOLE, options, [FREE, *self._outside]))
         if word != FREE:
@@ -142,7 +142,7 @@ class KernelPart:
 
     def _earlier(self) -> Iterator[Schedule]:
         """Schedules that searches found for inputs of these and of other shapes."""
-        for text in self._kept if not self.is_fixed else ():
+        for text in self._kept if not self.is_listed else ():
             with suppress(TileError):
                 yield fitted(parse_schedule_text(text, self._kernel), self.facts)
 

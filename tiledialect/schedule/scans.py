@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.loops import PARALLEL, LoopLevel, Role, Schedule, ScheduleError
+
+Levels = tuple[LoopLevel, ...]
 
 
 @dataclass(frozen=True)
@@ -134,97 +137,110 @@ class ScanRow:
 
 
 def scan_schedule(scan: ScanShape, gpu: bool, most_items: int) -> Schedule:
-    """Schedule of a scan for a kind of device, with at most so many work-items in a group.
+    """Schedule of a scan for a kind of device, with at most so many work-items in a group."""
+    return next(scan_schedules(scan, gpu, most_items))
+
+
+def scan_schedules(scan: ScanShape, gpu: bool, most_items: int) -> Iterator[Schedule]:
+    """Schedules of a scan for a kind of device, the preferred one first.
 
     On CPUs a work-item scans several independent rows at the same time, or the neighbours along the
     innermost axis, in vectors. On GPUs work-items share a row, with neighbouring work-items at
     neighbouring elements.
     """
     if gpu:
-        levels = (_gpu_row if scan.is_contiguous else _gpu_column)(scan, most_items)
+        found = (_gpu_rows if scan.is_contiguous else _gpu_columns)(scan, most_items)
     else:
-        levels = _cpu_row(scan) if scan.is_contiguous else _cpu_column(scan)
-    return Schedule(tuple(level for level in levels if level.extent > 1))
+        found = _cpu_rows(scan) if scan.is_contiguous else _cpu_columns(scan)
+    yield from dict.fromkeys(Schedule(tuple(x for x in own if x.extent > 1)) for own in found)
 
 
-CPU_ROWS = 4
-"""Number of rows that a work-item scans at the same time."""
-CPU_CHUNK = 4
-"""Number of elements of each that it adds up before it adds the carried aggregate."""
-CPU_LANES = 16
-CPU_VECTORS = 16
-"""Number of vectors along the innermost axis that a work-item scans at the same time."""
+CPU_ROWS = (4, 1, 2, 8)
+"""Numbers of rows that a work-item scans at the same time, the preferred one first, as in all sizes
+below."""
+CPU_CHUNKS = (4, 8, 16)
+"""Numbers of elements of each that it adds up before it adds the carried aggregate."""
+CPU_LANES = (16, 8, 4)
+CPU_VECTORS = (16, 4, 1)
+"""Numbers of vectors along the innermost axis that a work-item scans at the same time."""
 
 
-def _cpu_row(scan: ScanShape) -> tuple[LoopLevel, ...]:
+def _cpu_rows(scan: ScanShape) -> Iterator[Levels]:
     *outer, row = scan.rows or [ScanRow(scan.name, scan.length, 1)]
-    together, chunk = min(CPU_ROWS, row.extent), min(CPU_CHUNK, scan.divisor)
-    return (
-        *_groups([*outer, row], {row: together}),
-        *_serial(scan, chunk),
-        row.level(1, together, Role.UNROLL),
-        LoopLevel(scan.name, 1, chunk, Role.UNROLL),
-    )
+    for most_together, most_chunk in product(CPU_ROWS, CPU_CHUNKS):
+        together, chunk = min(most_together, row.extent), min(most_chunk, scan.divisor)
+        yield (
+            *_groups([*outer, row], {row: together}),
+            *_serial(scan, chunk),
+            row.level(1, together, Role.UNROLL),
+            LoopLevel(scan.name, 1, chunk, Role.UNROLL),
+        )
 
 
-def _cpu_column(scan: ScanShape) -> tuple[LoopLevel, ...]:
+def _cpu_columns(scan: ScanShape) -> Iterator[Levels]:
     row = scan.rows[-1]
-    lanes = min(CPU_LANES, 1 << (row.extent.bit_length() - 1))
-    vectors = min(CPU_VECTORS, ceil_div(row.extent, lanes))
-    return (
-        *_groups(scan.rows, {row: lanes * vectors}),
-        *_serial(scan, 1),
-        row.level(lanes, vectors, Role.UNROLL),
-        row.level(1, lanes, Role.VECTOR),
-    )
+    for most_lanes, most_vectors in product(CPU_LANES, CPU_VECTORS):
+        lanes = min(most_lanes, 1 << (row.extent.bit_length() - 1))
+        vectors = min(most_vectors, ceil_div(row.extent, lanes))
+        yield (
+            *_groups(scan.rows, {row: lanes * vectors}),
+            *_serial(scan, 1),
+            row.level(lanes, vectors, Role.UNROLL),
+            row.level(1, lanes, Role.VECTOR),
+        )
 
 
-GPU_ITEMS = 256
-GPU_VECTOR = 4
-GPU_SEGMENTS = 4
-"""Number of vectors of a work-item, interleaved with the vectors of its neighbours."""
+GPU_ITEMS = (256, 128, 512, 1024)
+GPU_VECTORS = (4, 2)
+GPU_SEGMENTS = (4, 2, 1)
+"""Numbers of vectors of a work-item, interleaved with the vectors of its neighbours."""
+ITEMS_OF_ROWS = 128
+"""Number of work-items of a group that has several short rows."""
 
 
-SHARED_BYTES = 2 * GPU_SEGMENTS * 8
+SHARED_BYTES = 2 * max(GPU_SEGMENTS) * 8
 """Local memory that a work-item needs at most: two totals of each segment, of 64 bits."""
-RUN_BYTES = 2 * GPU_SEGMENTS
+RUN_BYTES = 2 * max(GPU_SEGMENTS)
 """Additional bytes in a segmented scan: flags of a segment's beginning."""
 
 
-def _gpu_row(scan: ScanShape, most_items: int) -> tuple[LoopLevel, ...]:
-    vector = min(GPU_VECTOR, scan.divisor)
-    items = min(GPU_ITEMS, most_items, scan.divisor // vector)
-    segments = min(GPU_SEGMENTS, scan.divisor // (vector * items))
+def _gpu_rows(scan: ScanShape, most_items: int) -> Iterator[Levels]:
     *outer, row = scan.rows or [ScanRow(scan.name, scan.length, 1)]
-    together = min(max(1, GPU_ITEMS // 2 // items), _power(row.extent), max(1, most_items // items))
-    segment = items * vector
-    return (
-        *_groups([*outer, row], {row: together}),
-        row.level(1, together, Role.LOCAL, "y"),
-        LoopLevel(scan.name, vector, items, Role.LOCAL, "x"),
-        *_serial(scan, segment * segments),
-        LoopLevel(scan.name, segment, segments, Role.UNROLL),
-        LoopLevel(scan.name, 1, vector, Role.VECTOR),
-    )
+    for wanted, most_vector, most_segments in product(GPU_ITEMS, GPU_VECTORS, GPU_SEGMENTS):
+        vector = min(most_vector, scan.divisor)
+        items = min(wanted, most_items, scan.divisor // vector)
+        segments = min(most_segments, scan.divisor // (vector * items))
+        most_rows = min(max(1, ITEMS_OF_ROWS // items), max(1, most_items // items))
+        together, segment = min(most_rows, _power(row.extent)), items * vector
+        yield (
+            *_groups([*outer, row], {row: together}),
+            row.level(1, together, Role.LOCAL, "y"),
+            LoopLevel(scan.name, vector, items, Role.LOCAL, "x"),
+            *_serial(scan, segment * segments),
+            LoopLevel(scan.name, segment, segments, Role.UNROLL),
+            LoopLevel(scan.name, 1, vector, Role.VECTOR),
+        )
 
 
-GPU_COLUMNS = 32
-GPU_SHARERS = 16
-GPU_CHUNK = 16
+GPU_COLUMNS = (32, 64, 128)
+GPU_SHARERS = (16, 8, 4, 1)
+"""Numbers of work-items that share a column."""
+GPU_CHUNKS = (16, 8, 4)
 
 
-def _gpu_column(scan: ScanShape, most_items: int) -> tuple[LoopLevel, ...]:
+def _gpu_columns(scan: ScanShape, most_items: int) -> Iterator[Levels]:
     row = scan.rows[-1]
-    columns = min(GPU_COLUMNS, most_items, _power(row.extent))
-    chunk = min(GPU_CHUNK, scan.divisor)
-    items = min(GPU_SHARERS, max(1, most_items // columns), scan.divisor // chunk)
-    return (
-        *_groups(scan.rows, {row: columns}),
-        LoopLevel(scan.name, chunk, items, Role.LOCAL, "y"),
-        row.level(1, columns, Role.LOCAL, "x"),
-        *_serial(scan, chunk * items),
-        LoopLevel(scan.name, 1, chunk, Role.UNROLL),
-    )
+    for most_columns, sharers, most_chunk in product(GPU_COLUMNS, GPU_SHARERS, GPU_CHUNKS):
+        columns = min(most_columns, most_items, _power(row.extent))
+        chunk = min(most_chunk, scan.divisor)
+        items = min(sharers, max(1, most_items // columns), scan.divisor // chunk)
+        yield (
+            *_groups(scan.rows, {row: columns}),
+            LoopLevel(scan.name, chunk, items, Role.LOCAL, "y"),
+            row.level(1, columns, Role.LOCAL, "x"),
+            *_serial(scan, chunk * items),
+            LoopLevel(scan.name, 1, chunk, Role.UNROLL),
+        )
 
 
 def _power(extent: int) -> int:

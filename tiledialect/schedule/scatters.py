@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from math import gcd, prod
 
 from tiledialect.rounding import ceil_div
@@ -14,13 +16,14 @@ def row_index(axis: int) -> str:
     return f"d{axis}"
 
 
-CPU_LANES = 16
-CPU_VECTORS = 4
-GPU_LANES = 4
-GPU_ITEMS = 256
-"""Number of work-items of a GPU that search the indices together."""
-SLABS_OF_UNIT = {Kind.CPU: 2, Kind.GPU: 8}
-"""Number of work-groups that share the rows for each compute unit, over all columns."""
+CPU_LANES = (16, 8, 4)
+CPU_VECTORS = (4, 1, 2, 8)
+GPU_LANES = (4, 2, 1)
+GPU_ITEMS = (256, 128, 512)
+"""Numbers of work-items of a GPU that search the indices together, the preferred one first, as in
+all sizes here."""
+SLABS_OF_UNIT = {Kind.CPU: (2, 1, 4), Kind.GPU: (8, 4, 16)}
+"""Numbers of work-groups that share the rows for each compute unit, over all columns."""
 
 
 def rows_of_item(schedule: Schedule, axis: int, size: int) -> int:
@@ -41,26 +44,44 @@ def rows_of_item(schedule: Schedule, axis: int, size: int) -> int:
 
 
 def scatter_schedule(whole: tuple[int, ...], axis: int, device: Device) -> Schedule:
-    """The schedule of a scatter: work-items for the columns, and for slabs of the rows.
+    """The preferred schedule of a scatter."""
+    return next(scatter_schedules(whole, axis, device))
+
+
+def scatter_schedules(whole: tuple[int, ...], axis: int, device: Device) -> Iterator[Schedule]:
+    """Schedules of a scatter: work-items for the columns, and for slabs of the rows.
 
     The rows are along ``axis`` of the result; the axes before it are parts, for work-groups.
     """
-    gpu = device.is_gpu
+    sizes = (GPU_LANES, (1,), GPU_ITEMS) if device.is_gpu else (CPU_LANES, CPU_VECTORS, (1,))
+    found = product(SLABS_OF_UNIT[device.kind], *sizes)
+    yield from dict.fromkeys(_schedule(whole, axis, device, *own) for own in found)
+
+
+def _schedule(
+    whole: tuple[int, ...],
+    axis: int,
+    device: Device,
+    slabs_unit: int,
+    lanes: int,
+    vectors: int,
+    items: int,
+) -> Schedule:
     shape, parts = whole[axis:], prod(whole[:axis])
     row, first = row_index(axis), axis + 1
     *outer, last = shape[1:] or (1,)
     together = 1
-    if gpu:
-        lanes, vectors = gcd(last, GPU_LANES), 1
-        most = min(GPU_ITEMS, device.max_work_group_size)
+    if device.is_gpu:
+        lanes = gcd(last, lanes)
+        most = min(items, device.max_work_group_size)
         items = min(most, last // lanes)
         together = max(1, min(most // items, shape[0]))
     else:
-        items, lanes = 1, min(CPU_LANES, 1 << (last.bit_length() - 1))
-        vectors = min(CPU_VECTORS, ceil_div(last, lanes))
+        lanes = min(lanes, 1 << (last.bit_length() - 1))
+        vectors = min(vectors, ceil_div(last, lanes))
     tile = items * lanes * vectors
     groups = ceil_div(last, tile) * prod(outer) * parts
-    slabs = max(1, ceil_div(SLABS_OF_UNIT[device.kind] * device.compute_units, groups)) * together
+    slabs = max(1, ceil_div(slabs_unit * device.compute_units, groups)) * together
     rows = ceil_div(shape[0], min(shape[0], slabs))
     name = f"d{len(whole) - 1}"
     levels = [

@@ -25,7 +25,7 @@ from tiledialect.lowering.pipeline import nest_passes
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
 from tiledialect.passes.split.tile_split_scan import TileSplitScanPass
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule
-from tiledialect.schedule.scans import ScanShape, scan_schedule
+from tiledialect.schedule.scans import ScanShape, scan_schedule, scan_schedules
 
 Array = npt.NDArray[Any]
 TYPES = {
@@ -226,9 +226,30 @@ def test_chosen_schedules():
         for block in (None, 1, 6, 32):
             shape = (n, m)
             divided = block if block is not None and block < shape[axis] else None
-            schedule = scan_schedule(ScanShape(shape, axis, divided), gpu, 64 if gpu else 4096)
-            assert schedule.work_items <= (64 if gpu else 1)
-            parsed(module_of([Scan(shape, axis, schedule, "add", "f32", False, divided, False)]))
+            scan, most = ScanShape(shape, axis, divided), 64 if gpu else 4096
+            schedules = [*scan_schedules(scan, gpu, most)]
+            assert schedules[0] == scan_schedule(scan, gpu, most)
+            assert all(schedule.work_items <= (64 if gpu else 1) for schedule in schedules)
+            some = [schedules[0], *schedules[1::5]]
+            own = [Scan(shape, axis, s, "add", "f32", False, divided, False) for s in some]
+            parsed(module_of(own))
+
+
+@pytest.mark.covering(1)
+@pytest.mark.parametrize("gpu", [False, True])
+@pytest.mark.parametrize(("shape", "axis"), [((3, 300), 1), ((130, 9), 0), ((517,), 0)])
+def test_alternatives(shape: tuple[int, ...], axis: int, gpu: bool, device: Any):
+    """The schedules of both kinds of devices give the same, on every device."""
+    schedules = [*scan_schedules(ScanShape(shape, axis, None), gpu, 64)]
+    assert len(schedules) > 2
+    # Neighbours differ in one size.
+    schedules = schedules[:: max(2, len(schedules) // 2)]
+    scans = [Scan(shape, axis, s, "add", "i32", False, None, False) for s in schedules]
+    text = module_of(scans)
+    arrays = scans[0].arrays(np.random.default_rng(5)) * len(scans)
+    found, (expected, *_) = run(parsed(text), arrays, device), reference(parsed(text), arrays)
+    for each in found:
+        np.testing.assert_array_equal(each, expected)
 
 
 PROGRAMS = {
