@@ -352,6 +352,23 @@ def test_eight_windows_of_three_by_three_are_written_out_on_gpus() -> None:
     assert max(unrolled) == 8 * 3 * 3
 
 
+def test_strided_windows_have_a_row_of_taps_in_a_chunk_of_channels() -> None:
+    """A row of a picture is staged once for all of its taps, of which a chunk has no room for more
+    rows."""
+    text = """function (I[N, C, H, W], K[D, C, 5, 5]) -> (O) {
+        O[n, d, y, x: N, D, H / 2, W / 2] =
+            +(I[n, c, 2 * y + i - 2, 2 * x + j - 2] * K[d, c, i, j]);
+    }"""
+    shapes = ((32, 64, 56, 56), (128, 64, 5, 5))
+    arguments = [type_of(np.empty(shape, "f4")) for shape in shapes]
+    kernel = kernel_of(compile_module(load(text), None, arguments, after="tile-fuse"))
+    found = best(kernel_facts(kernel, DEVICES["gpu"]), DEVICES["gpu"])
+    assert found is not None
+    loops = [level.index for level in found.schedule.levels if level.index in "cij"]
+    assert loops == ["i", "c", "c", "j"]
+    assert {stage.at for stage in found.schedule.stages if stage.local} <= {("c", 4), ("c", 8)}
+
+
 def test_all_that_windows_slide_over_is_staged() -> None:
     """No lane of what is compared, or of what is summed, is tested at the edges of planes."""
     module, _ = fused("gradient of maxima")

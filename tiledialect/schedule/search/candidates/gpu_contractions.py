@@ -52,8 +52,14 @@ ROWS = 64
 
 def in_chunks(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """Every shape that suits the sizes of a contraction."""
-    for shape in _shapes(facts, r, device):
-        yield _copied_alone(facts, Tiles(facts, r, shape).in_chunks(shape), device)
+    for tiling in _best_tilings(facts, r, device):
+        tiles, seen = Tiles(facts, r, tiling), set[Schedule]()
+        for shape in _in_all_chunks(facts, r, tiling):
+            schedule = tiles.in_chunks(shape)
+            # Most bodies are small enough for either limit of unrolling.
+            if schedule not in seen:
+                seen.add(schedule)
+                yield _copied_alone(facts, schedule, device)
 
 
 def _copied_alone(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
@@ -81,34 +87,39 @@ def _copied_alone(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
     return schedule
 
 
-def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
-    """The best tilings, compared at one size of chunk, with all chunks."""
+def _best_tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
+    """The best tilings at one size of chunk, without accumulators for short indices and with."""
     compared = sorted(
         _different(facts, r, device), key=lambda shape: _seconds(facts, r, shape, device)
     )
+    plain_ones = [shape for shape in compared if not shape.has_classes]
+    of_classes = [shape for shape in compared if shape.has_classes]
+    return [*plain_ones[:MOST_TILINGS], *of_classes[:MOST_TILINGS]]
+
+
+def _in_all_chunks(facts: Facts, r: Roles, tiling: Shape) -> Iterator[Shape]:
+    """A tiling with all chunks; inside these are all taps, the innermost one, or none."""
     k = r.sums[0]
     extent = facts.extents[k]
     # Long rows of which a part is needed come late: they are fetched ahead, in pieces.
     gaps = any(abs(t.affine_access.moves[-1].get(k, 0)) > 1 for t in facts.inputs if t.names)
-    plain_ones = [shape for shape in compared if not shape.has_classes]
-    of_classes = [shape for shape in compared if shape.has_classes]
-    for shape in plain_ones[:MOST_TILINGS] + of_classes[:MOST_TILINGS]:
-        plain = not r.taps and len(shape.tile) == 1
-        for chunk, inside, copies, most in product(
-            _chunks(extent, shape.shared),
-            (True, False) if r.taps else (True,),
-            (2, 1),
-            MOST_UNROLLED_PLAIN if plain else MOST_UNROLLED,
-        ):
-            if extent > chunk or (copies == 1 and not (gaps and chunk > 2 * FEW)):
-                yield shape._replace(chunk=chunk, taps_inside=inside, copies=copies, unrolled=most)
+    plain = not r.taps and len(tiling.tile) == 1
+    for chunk, inside, copies, most in product(
+        _chunks(extent, tiling.shared),
+        dict.fromkeys((len(r.taps), min(len(r.taps), 1), 0)),
+        (2, 1),
+        MOST_UNROLLED_PLAIN if plain else MOST_UNROLLED,
+    ):
+        if extent > chunk or (copies == 1 and not (gaps and chunk > 2 * FEW)):
+            yield tiling._replace(chunk=chunk, taps_inside=inside, copies=copies, unrolled=most)
 
 
 def _seconds(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
     """Seconds of a tiling, with tiles fetched ahead where local memory has room for them."""
-    tiles = Tiles(facts, r, shape)
-    for copies in (2, 1):
-        model = Model(facts, tiles.in_chunks(shape._replace(copies=copies)), device)
+    ahead = Tiles(facts, r, shape).in_chunks(shape)
+    at_once = replace(ahead, stages=tuple(replace(stage, copies=1) for stage in ahead.stages))
+    for schedule in (ahead, at_once):
+        model = Model(facts, schedule, device)
         if model.local_memory <= device.local_mem_size:
             return estimated(model).seconds
     return inf
@@ -141,7 +152,7 @@ def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
             staged=staged,
             chunk=_chunks(extent, shape.shared)[-1],
             # Whole groups skip taps that are not their residue class's, if these are outside.
-            taps_inside=not facts.tests,
+            taps_inside=0 if facts.tests else len(r.taps),
         )
         for shape, some, staged in product(
             (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r)),

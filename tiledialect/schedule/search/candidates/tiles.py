@@ -52,8 +52,8 @@ class Shape(NamedTuple):
     """Steps of the innermost sum at which operands are staged; 0: they are not staged so."""
     shared: int = 1
     """Items that share the steps of a chunk."""
-    taps_inside: bool = True
-    """Whether taps are inside the chunks, not around them."""
+    taps_inside: int = 0
+    """Number of taps inside the chunks, the innermost ones; the others are around them."""
     unrolled: int = 0
     """Most unrolled copies of the multiplication of a chunk."""
     blocks: Sizes = ()
@@ -189,15 +189,15 @@ def _chunks(levels: Levels, r: Roles, s: Shape) -> None:
     """
     k = r.sums[0]
     taps = [(name, levels.facts.extents[name]) for name in reversed(r.taps)]
+    inside, around = taps[: s.taps_inside], taps[s.taps_inside :]
     steps = [(k, s.chunk // s.shared)] if s.chunk > 1 else []
     copies = prod(x.extent for x in levels.inner)
-    for name, count in (*(taps if s.taps_inside else ()), *steps):
+    for name, count in (*inside, *steps):
         copies *= count
         role = Role.UNROLL if copies <= s.unrolled else Role.SERIAL
         levels.add(name, count, role, is_place=True)
     levels.item(k, s.shared).add(k, levels.rest(k), Role.SERIAL, is_place=True)
-    if not s.taps_inside:
-        levels.whole(name for name, _ in taps)
+    levels.whole(name for name, _ in around)
     levels.whole(r.sums[1:])
 
 
