@@ -133,7 +133,8 @@ def test_the_users_schedules_count_more_than_found_ones(product: td.Function, su
 
 def test_fusion_that_the_user_decides_stays(product: td.Function, subject: Subject):
     program = product.with_fusion(rows=False).subject(subject.arrays, {}).program
-    assert Implementation((f"C: {OWN}",)).applied(program).fusion == program.fusion
+    own = Implementation((f"C: {OWN}",)).applied(program, subject.types, subject.device)
+    assert own.fusion == program.fusion
 
 
 def test_kernels_with_schedules_of_the_user_are_not_explored(

@@ -214,7 +214,8 @@ def test_the_bound_is_of_the_program_that_was_found(
     run.least = default = sum(part.least for part in kernel_parts(subject))
     found = Implementation(passes=("tile-fuse{apart=C,D,E}",))
     run.parts(found, Limits(1))
-    own = kernel_parts(replace(subject, program=found.applied(subject.program)))
+    program = found.applied(subject.program, subject.types, subject.device)
+    own = kernel_parts(replace(subject, program=program))
     assert run.least == sum(part.least for part in own) != default
 
 

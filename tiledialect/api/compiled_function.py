@@ -231,7 +231,8 @@ class CompiledFunction:
         own = None if self._choices.is_tuned else self._kept_for(types, device)
         if own is not None:
             try:
-                return Specialization(own.implementation.applied(self._program), types, device)
+                program = own.implementation.applied(self._program, types, device)
+                return Specialization(program, types, device)
             except TileError as error:
                 self._warn((REFUSED.format(self.name, error.message),))
         return Specialization(self._program, types, device, state)

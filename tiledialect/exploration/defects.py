@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect
 from tiledialect.dialects.tile.schedule_text import read_schedules
-from tiledialect.exploration.implementation import PASSES, Implementation
+from tiledialect.exploration.implementation import PASSES, PATTERNS, Implementation
 from tiledialect.exploration.kept import Found
+from tiledialect.exploration.lift.contractions import TO_LIFT, as_patterns
 from tiledialect.exploration.study import Trial
 from tiledialect.ir.mlir_text import print_module
 from tiledialect.ir.signature import parse_type
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.program.compiling import lowered
-from tiledialect.lowering.runtime.program.program import Program
+from tiledialect.lowering.runtime.program.program import Program, Types
 from tiledialect.passes.fuse.options import Fusion
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
 
@@ -25,8 +27,12 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
 
     Random inputs of the same types stand for those of the search.
     """
+    types = tuple(parse_type(text) for text in found.types.split(",") if text)
+    if trial.part == PATTERNS:
+        program = as_patterns(program, types, device)
+        trial = replace(trial, text=trial.text.removeprefix(TO_LIFT).strip())
     passes = [*(trial.text.splitlines() if trial.part == PASSES else []), *trial.beside.passes]
-    module = _made(program, device, found.types, passes) if passes else program.module
+    module = _made(program, device, types, passes) if passes else program.module
     lines = [
         f"# tiledialect {tiledialect.__version__} on {found.device}",
         f"# {trial.failure}: {' '.join(trial.message.split())}",
@@ -51,11 +57,10 @@ def report(program: Program, device: Device, found: Found, trial: Trial) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _made(program: Program, device: Device, types: str, passes: Sequence[str]) -> ModuleOp:
+def _made(program: Program, device: Device, types: Types, passes: Sequence[str]) -> ModuleOp:
     """The program after its passes, for which it must be compiled with no more of them."""
-    own = Implementation(passes=tuple(passes)).applied(program)
-    given = tuple(parse_type(text) for text in types.split(",") if text)
-    return lowered(own, given, device, TileFusePass.name)
+    own = Implementation(passes=tuple(passes)).applied(program, types, device)
+    return lowered(own, types, device, TileFusePass.name)
 
 
 def _is_schedule(trial: Trial) -> bool:

@@ -188,7 +188,7 @@ def outcome_of(subject: Subject, implementation: Implementation, best: float) ->
 
     say(tries=BUILD)
     try:
-        program = implementation.applied(subject.program)
+        program = implementation.applied(subject.program, subject.types, subject.device)
         specialization = Specialization(program, subject.types, subject.device)
         specialization.is_trial = True
         state = state_of(queue_for(subject.device, profiling=True))

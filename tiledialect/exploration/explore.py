@@ -16,6 +16,7 @@ from tiledialect.errors import TileError
 from tiledialect.exploration import kept
 from tiledialect.exploration.implementation import PASSES, Implementation
 from tiledialect.exploration.kernels import KernelPart, kernel_parts
+from tiledialect.exploration.lift.contractions import TO_LIFT, as_patterns
 from tiledialect.exploration.lift.patterns import LiftPart
 from tiledialect.exploration.lift.settings import Settings
 from tiledialect.exploration.parts import Part
@@ -33,7 +34,8 @@ ALREADY = (
 )
 LOST = "the search ends early, as its workers are lost, and what it found is not kept: {}"
 SHARE, FEWEST = 0.2, 8
-"""Share of the trials for a program's passes, and their number below which there are none."""
+"""Share of the trials for a program's passes, and for its derivations, and their number below which
+there are none."""
 NOTHING = "nothing of {} can be explored: its kernels have one schedule each"
 
 
@@ -122,6 +124,8 @@ class _Run:
     """Trials so far."""
     is_over: bool = False
     """Whether the user has ended the search, or its workers are lost."""
+    rivals: list[Implementation] = field(default_factory=list[Implementation])
+    """The fastest implementations of earlier searches, to compare with in the end."""
     _known: dict[Implementation, Sequence[KernelPart]] = field(
         default_factory=dict[Implementation, Sequence[KernelPart]]
     )
@@ -132,7 +136,7 @@ class _Run:
 
         They have a share of the trials; where that is small, the cost model chooses.
         """
-        own = Limits(int(limits.trials * SHARE), limits.seconds * SHARE)
+        own = _share(limits)
         if not self.subject.program.is_scheduled or own.trials < FEWEST:
             return Implementation(), limits
         given = self.subject.program, self.subject.types, self.subject.device
@@ -159,7 +163,10 @@ class _Run:
             self.least = lift.least
             self._search(subject, [lift], _with_steps, limits)
             return [lift.name]
-        parts = self._kernels(passes)
+        parts, patterns = self._kernels(passes), self._patterns(limits)
+        own = _share(limits)
+        if patterns is not None:
+            limits = Limits(limits.trials - own.trials, limits.seconds * (1 - SHARE))
         self.least = sum(part.least for part in parts)
         if parts and not self.is_over:
             self._search(
@@ -167,13 +174,16 @@ class _Run:
             )
         elif not self.studies:
             raise TileError(NOTHING.format(subject.program.result_name))
+        if patterns is not None and not self.is_over:
+            self.rivals.append(self.search.implementation)
+            self._search(self.subject, [patterns], _with_steps, own)
         return [part.name for part in parts]
 
     def confirm(self, others: Sequence[Implementation] = ()) -> bool:
         """Measure the fastest implementations and others again; false if the user or a loss of the
         workers ends that."""
         try:
-            return not self.search.lost and self.search.confirm(others)
+            return not self.search.lost and self.search.confirm((*self.rivals, *others))
         except KeyboardInterrupt:
             self.is_over = True
             return False
@@ -182,7 +192,22 @@ class _Run:
 
     def _after(self, passes: Implementation) -> Subject:
         """The subject whose program has these passes."""
-        return replace(self.subject, program=passes.applied(self.subject.program))
+        subject = self.subject
+        return replace(
+            subject, program=passes.applied(subject.program, subject.types, subject.device)
+        )
+
+    def _patterns(self, limits: Limits) -> LiftPart | None:
+        """A Tile program of contractions as patterns; None if it is none, or trials are few."""
+        program = self.subject.program
+        if _share(limits).trials < FEWEST or program.is_chosen or program.is_lowered:
+            return None
+        given = self.subject.types, self.subject.device
+        try:
+            subject = replace(self.subject, program=as_patterns(program, *given))
+            return LiftPart.of(subject, self.options.settings, first=TO_LIFT)
+        except TileError:
+            return None
 
     def _kernels(self, passes: Implementation) -> Sequence[KernelPart]:
         """The kernels that a Tile program has by these passes."""
@@ -224,6 +249,11 @@ class _Run:
             # Nothing was measured: what was found before counts.
             before.lost = search.lost
             self.search = before
+
+
+def _share(limits: Limits) -> Limits:
+    """Limits of a search before or after that of the kernels."""
+    return Limits(int(limits.trials * SHARE), limits.seconds * SHARE)
 
 
 def _with_passes(chosen: Mapping[str, str]) -> Implementation:

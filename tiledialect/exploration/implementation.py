@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tiledialect.lowering.runtime.program.program import Program
+from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lowering.runtime.program.program import Program, Types
 
 PASSES = "passes of the program"
 """Name of the part of a search whose candidates are passes."""
+PATTERNS = "patterns of the program"
+"""Name of the part of a search whose candidates are derivations of a Tile program."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,8 @@ class Implementation:
     passes: tuple[str, ...] = ()
     """Passes in place of the cost model's choices: splits of sums, fusion, Winograd's method."""
     steps: str = ""
-    """Derivation of a Lift program, a line for each step; empty: the program as it is."""
+    """Derivation, a line for each step; empty: the program as it is. Of a Tile program it begins
+    with `tile-to-lift`."""
 
     @staticmethod
     def of_kernels(chosen: Mapping[str, str], passes: tuple[str, ...] = ()) -> Implementation:
@@ -34,13 +38,19 @@ class Implementation:
         others = (text for text in self.schedules if not text.startswith(f"{part}: "))
         return replace(self, schedules=tuple(others), steps="")
 
-    def applied(self, program: Program) -> Program:
-        """The program computed so; a TileError if it cannot be."""
+    def applied(self, program: Program, types: Types, device: Device) -> Program:
+        """The program computed so for inputs of some types; a TileError if it cannot be."""
+        if self.steps and program.is_scheduled:
+            from tiledialect.exploration.lift.contractions import as_patterns
+
+            program = as_patterns(program, types, device)
         module, text = program.module, program.text
         if self.steps:
+            from tiledialect.exploration.lift.contractions import TO_LIFT
             from tiledialect.passes.lift.strategies.derivation import Derivation, replay
 
-            module = replay(Derivation.of(module, program.name), self.steps).module
+            steps = self.steps.removeprefix(TO_LIFT)
+            module = replay(Derivation.of(module, program.name), steps).module
             text = f"{text}\n// {self.steps}"
         if self.passes:
             text = f"{text}\n// {self.passes}"

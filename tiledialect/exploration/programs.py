@@ -141,7 +141,7 @@ class ProgramPart:
         return self._first.setdefault(print_module(module), own)
 
     def _lowered(self, passes: tuple[str, ...], after: str) -> ModuleOp:
-        program = Implementation(passes=passes).applied(self._program)
+        program = Implementation(passes=passes).applied(self._program, self._types, self._device)
         return lowered(program, self._types, self._device, after)
 
 

@@ -135,7 +135,7 @@ class Search:
             self._chosen[study.part.name] = proposals.first
         first = self.default = self.implementation = self.assemble(self._chosen)
         outcome = self._evaluated(first)
-        if not outcome.is_good:
+        if not outcome.is_good and self.base is None:
             raise TileError(f"the program as it is cannot be explored: {outcome.message}")
         self.best = self.default_seconds = outcome.seconds
         self._fastest = [(outcome.seconds, first)]

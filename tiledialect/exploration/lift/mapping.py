@@ -29,13 +29,13 @@ from tiledialect.exploration.lift.levels import (
     open_patterns,
 )
 from tiledialect.exploration.lift.settings import MappingSettings, native_lanes
+from tiledialect.exploration.lift.vectors import vectorize
 from tiledialect.passes.lift.rules.collections import RULES
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.rules.refusal import NotApplicable
 from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
-from tiledialect.passes.lift.strategies.combinators import Local, at_results, choice
+from tiledialect.passes.lift.strategies.combinators import Local
 from tiledialect.passes.lift.strategies.derivation import Derivation
-from tiledialect.passes.lift.strategies.mapping import computes
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, enumerated
 
@@ -114,8 +114,8 @@ class MappingSpace:
         """The mapping that decisions make; raises a ``DeadEndError`` if they make none."""
         program, width = self.program, self._width(chooser)
         if width > 1:
-            start, vectorize = program, partial(_vectorize, width=width)
-            program = self._once((width,), lambda: _followed(start, vectorize)) or start
+            start, in_vectors = program, partial(vectorize, width=width)
+            program = self._once((width,), lambda: _followed(start, in_vectors)) or start
         word = str(chooser.choose("mapping", self._mappings(program.function), MAPPINGS))
         if word == DEFAULT:
             return program
@@ -247,32 +247,6 @@ def _each(
 
 
 # -- steps -----------------------------------------------------------------------------------------
-
-
-VECTORIZED = (
-    (maps.MapOp, ("vectorize_zip", "vectorize_arrays")),
-    (reductions.ReduceOp, ("vectorize_reduce",)),
-)
-"""Rules that give a pattern vectors, of which the first that applies does."""
-
-
-def _vectorize(rewriting: Rewriting, width: int) -> None:
-    """Give the innermost maps and reductions of numbers vectors."""
-    live = reachable(rewriting.function)
-    inner = [op for op in live if _is_innermost(op)]
-    for kind, names in VECTORIZED:
-        rule = choice(*(RULES[name](w=width) for name in names))
-        for op in inner:
-            if isinstance(op, kind) and (kind is reductions.ReduceOp or computes(op)):
-                with suppress(NotApplicable):
-                    rule.run(rewriting, op.results[0])
-    if rewriting.steps:
-        at_results(rewriting, RULES["fuse_parts"])
-
-
-def _is_innermost(op: Operation) -> bool:
-    inner = (maps.MapBase, reductions.ReduceBase, layout.SlideOp, layout.AsVectorOp)
-    return not any(isinstance(x, inner) for x in op.walk() if x is not op)
 
 
 DIMENSIONS = {**GLOBAL, **GROUPS, **ROWS, **HELD, WARPS: "0"}

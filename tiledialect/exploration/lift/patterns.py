@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
+from tiledialect.exploration.implementation import PATTERNS
 from tiledialect.exploration.lift.algorithmic import algorithmic, canonical_hash, is_tiled
 from tiledialect.exploration.lift.mapping import (
     COPIES,
@@ -79,6 +80,8 @@ class LiftPart:
     device: Device
     target: Attribute
     settings: Settings = field(default_factory=Settings)
+    first: str = ""
+    """Step before the derivation, which makes the program of another."""
     mutations = 4
 
     def __post_init__(self):
@@ -87,8 +90,8 @@ class LiftPart:
         self._estimates: dict[str, float] = {}
 
     @staticmethod
-    def of(subject: Subject, settings: Settings | None = None) -> LiftPart:
-        """The program of a subject."""
+    def of(subject: Subject, settings: Settings | None = None, first: str = "") -> LiftPart:
+        """The program of a subject, which a step may have made of another."""
         program = subject.program
         target = target_system_spec(subject.device)
         start = Derivation.of(program.module, program.name)
@@ -97,7 +100,8 @@ class LiftPart:
         device = cost_device(subject.device)
         if device is None:
             raise TileError(NO_SPEED.format(subject.device.id))
-        return LiftPart(start, program.name, device, target, settings or Settings())
+        name = PATTERNS if first else program.name
+        return LiftPart(start, name, device, target, settings or Settings(), first)
 
     @cached_property
     def programs(self) -> Mapping[str, Derivation]:
@@ -131,6 +135,7 @@ class LiftPart:
         """The derivation that decisions make, with its estimate."""
         derivation = self.derivation(chooser)
         text = "" if derivation.steps == self.start.steps else derivation.text
+        text = "\n".join(filter(None, [self.first, text]))
         if text not in self._estimates:
             try:
                 self._estimates[text] = estimate(derivation, self.target, self.device)
