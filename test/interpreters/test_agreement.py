@@ -41,6 +41,14 @@ def test_terms_are_those_of_the_reductions():
     assert terms.most == 40
 
 
+def test_terms_of_sums_that_are_done_in_pieces():
+    total = td.compile("function (A[N]) -> (B) { B[] = +(A[i]); }")
+    for size in (1 << 20, 3 << 20):
+        with counted_terms() as terms:
+            total.reference(np.zeros(size, np.float32))
+        assert terms.most == size
+
+
 def test_terms_of_inner_reductions_count_for_each_of_the_outer():
     @lift.fun
     def total(x: lift.array("N", "M")):

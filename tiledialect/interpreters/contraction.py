@@ -90,8 +90,10 @@ def contract(op: ContractionOp, inputs: Sequence[Array], space: IndexSpace, defa
     total = np.full(prod(space.output_shape), neutral(op.aggregation.data, element_type), dtype)
     written = np.zeros(total.shape, np.bool_)
     is_product = matrix_product.is_product(op, arrays)
+    count = 0
     for points, (output, *operands) in located(space):
         lengths = [len(axis.values) for axis in points]
+        count += prod(lengths)
         note_terms(op, prod(lengths) // max(prod(output.shape), 1))
         shapes = [output.shape, *(operand.shape for operand in operands)]
         by_matrices = is_product and matrix_product.is_long(lengths, shapes)
@@ -107,6 +109,8 @@ def contract(op: ContractionOp, inputs: Sequence[Array], space: IndexSpace, defa
             values = np.broadcast_to(values, where.shape).ravel()
             AGGREGATE[op.aggregation.data](total, where.ravel(), values)
             written[where] = True
+    # A long sum is done in pieces.
+    note_terms(op, count // max(total.size, 1))
     unwritten = np.zeros((), dtype) if default is None else convert(default, element_type).ravel()
     result = np.where(written, total, unwritten).reshape(space.output_shape)
     return convert(result, element_type)
