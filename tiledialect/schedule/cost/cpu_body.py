@@ -67,7 +67,6 @@ class CpuBody(Model):
     def _set_rates(self, rates: Rates) -> None:
         super()._set_rates(rates)
         self.core = rates.of_cpu.core
-        self.overlap_loss = self.core.overlap_loss
 
     @property
     def tests(self) -> Shares:

@@ -79,8 +79,7 @@ def least_seconds(facts: Facts, device: Device) -> float:
     points = facts.points * prod(share for _, share in facts.tests)
     arithmetic = points * facts.operations / (device.arithmetic * 1e9)
     far = facts.moved / (device.bandwidth * 1e9)
-    rates = device.rates
-    loss = rates.of_cpu.core.overlap_loss if device.is_cpu else rates.items.overlap_loss
+    loss = device.rates.items.overlap_loss
     return max(arithmetic, far) + loss * min(arithmetic, far) + device.launch_seconds
 
 

@@ -63,7 +63,6 @@ class Items:
 class Core:
     """Contractions on a core of a CPU, in cycles."""
 
-    overlap_loss: float
     loop_step: float
     copied_vector: float
     copied_element: float
