@@ -27,7 +27,11 @@ from tiledialect.passes.algebra.rewrites.comparison_sums import as_comparison
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 from tiledialect.schedule.cost import scatters as cost
-from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.cost.device import Device, Kind, described, device_of
+from tiledialect.schedule.cost.estimate import estimate
+
+PLAIN = described(Kind.CPU, {"native_vector_width": 1})
+"""Device that sums are weighed for where none is described."""
 
 Names = tuple[str, ...]
 
@@ -252,8 +256,9 @@ class OneHotRewrite:
 def pays(found: OneHot, device: Device | None) -> bool:
     """Whether a scatter is faster than the contraction."""
     points, rest = (prod(found.sizes[n] for n in names) for names in (found.points, found.rest))
-    work = cost.OneHot(found.sizes[found.row], points, rest, found.is_count)
-    return work.is_faster_scattered(device)
+    compared = cost.OneHot(found.sizes[found.row], points, rest, found.is_count)
+    device = device or PLAIN
+    return estimate(compared.scattered, device).seconds <= estimate(compared, device).seconds
 
 
 class TileOneHotPass(ModulePass):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.parts import Estimate, Work
-from tiledialect.schedule.cost.rates import rates
 
 MOVES = 3
 """Number of moves of a part's results: initialised with 0, added to, and summed."""
@@ -50,8 +49,8 @@ class ScatterWork(Work):
 
 
 @dataclass(frozen=True)
-class OneHot:
-    """A sum over a one-hot matrix: additions to rows that indices name."""
+class OneHot(Work):
+    """A sum over a one-hot matrix, each of whose rows compares all indices."""
 
     rows: int
     points: int
@@ -61,15 +60,38 @@ class OneHot:
     is_count: bool
     """Whether ones are added."""
 
-    def is_faster_scattered(self, device: Device | None) -> bool:
-        """Whether a scatter, in which a work-item reads all indices, is faster than comparing."""
-        if device is None or device.is_cpu:
-            least = (rates(Kind.CPU) if device is None else device.rates).of_cpu.scatters
-            lanes = device.lanes("i32", 4) if device is not None and self.is_count else 0
-            return self.rows >= max(least.rows, least.counted_rows * lanes)
+    def on(self, device: Device) -> Estimate:
+        """Comparisons of each row with each index."""
+        cost = 1.0 if device.is_cpu else device.rates.of_gpu.scatters.comparison
+        return _arithmetic(self.rows * self.points * self.rest * cost, device)
+
+    @property
+    def scattered(self) -> Work:
+        """The same sum as additions to the rows that indices name."""
+        return _Additions(self)
+
+
+@dataclass(frozen=True)
+class _Additions(Work):
+    """Additions to rows that indices name, where a work-item reads all indices."""
+
+    sums: OneHot
+
+    def on(self, device: Device) -> Estimate:
+        """As many comparisons on CPUs as take the time; reads and additions on GPUs."""
+        sums = self.sums
+        if device.is_cpu:
+            core = device.rates.of_cpu.scatters
+            lanes = device.lanes("i32", 4) if sums.is_count else 0
+            rows = max(core.rows, core.counted_rows * lanes)
+            return _arithmetic(rows * sums.points * sums.rest, device)
         gpu = device.rates.of_gpu.scatters
-        read = gpu.read_bytes / (device.bandwidth * 1e9)
-        added = gpu.add_latencies * device.latency * 1e-6
-        compared = self.rows * self.points * self.rest * gpu.comparison
-        scattered = self.points * (read + added / min(self.rows, MAX_GROUPS))
-        return scattered < compared / (device.arithmetic * 1e9)
+        read = sums.points * gpu.read_bytes / (device.bandwidth * 1e9)
+        waits = gpu.add_latencies * sums.points / max(1, min(sums.rows, MAX_GROUPS))
+        added = waits * device.latency * 1e-6
+        return Estimate(seconds=read + added, memory=read, waiting=added)
+
+
+def _arithmetic(operations: float, device: Device) -> Estimate:
+    seconds = operations / (device.arithmetic * 1e9)
+    return Estimate(seconds=seconds, arithmetic=seconds)
