@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
 
-.PHONY: help demo test lint unit filecheck format dist docs fuzz jax linalg mlir bench bench-model clean
+.PHONY: help demo test tests lint unit filecheck format dist docs fuzz jax linalg mlir bench bench-model clean
 
 help:
 	@echo "make demo    find edges in a photograph, and train a network to read digits"
@@ -41,8 +41,11 @@ demo: .venv/installed-demo
 	$(BIN)/python examples/train_digits.py --quick
 
 test:
-	@# pyright keeps one core busy; the other is left to lit.
-	$(MAKE) -j 2 lint filecheck
+	@# pyright keeps one core busy; the other is left to lit, and to pytest if pyright takes longer.
+	$(MAKE) -j 2 lint tests
+
+tests: $(INSTALLED)
+	$(MAKE) filecheck
 	$(MAKE) unit
 
 lint: $(INSTALLED)

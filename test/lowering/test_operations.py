@@ -19,14 +19,13 @@ CASES: list[Case] = [case for module in MODULES.values() for case in module.CASE
 
 BATCH = 16
 """Number of operations that are built as one program."""
-LARGE = ("convolutions", "elementwise", "pools")
 TYPES = tuple(map(str, NUMPY_TYPES.values()))
 
 
 def _on_devices(module: str) -> list[Case]:
-    """Cases of a module, in the large ones half of those with a type; `make fuzz` has all."""
+    """Cases of a module, and half of those with a type; `make fuzz` has all."""
     cases = MODULES[module].CASES
-    typed = [c.name for c in cases if module in LARGE and c.name.endswith(TYPES)]
+    typed = [c.name for c in cases if c.name.endswith(TYPES)]
     left_out = {*half(typed)}
     return [c for c in cases if c.name not in left_out]
 
