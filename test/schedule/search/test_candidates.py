@@ -140,6 +140,13 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
         ((2, 8, 7, 14), (16, 8, 3, 3)),
         "contractions",
     ),
+    "windows of stride 2": (
+        """function (I[N, C, H, W], K[CO, C, 5, 5]) -> (O) {
+            O[n, co, y, x: N, CO, H/2, W/2] = +(I[n, c, 2*y + j - 2, 2*x + i - 2] * K[co, c, j, i]);
+        }""",
+        ((1, 16, 10, 14), (16, 16, 5, 5)),
+        "contractions",
+    ),
     "weight gradient": (
         """function (I[N, X, Y, CI], D[N, X, Y, CO]) -> (G) {
             G[i, j, ci, co: 3, 3, CI, CO] = +(I[n, x + i - 1, y + j - 1, ci] * D[n, x, y, co]);
@@ -352,13 +359,14 @@ def test_eight_windows_of_three_by_three_are_written_out_on_gpus() -> None:
     assert max(unrolled) == 8 * 3 * 3
 
 
-def test_strided_windows_have_a_row_of_taps_in_a_chunk_of_channels() -> None:
+@pytest.mark.parametrize("taps", ["ij", "ji"])
+def test_strided_windows_have_a_row_of_taps_in_a_chunk_of_channels(taps: str) -> None:
     """A row of a picture is staged once for all of its taps, of which a chunk has no room for more
-    rows."""
-    text = """function (I[N, C, H, W], K[D, C, 5, 5]) -> (O) {
+    rows, in whatever order weights have them."""
+    text = f"""function (I[N, C, H, W], K[D, C, 5, 5]) -> (O) {{
         O[n, d, y, x: N, D, H / 2, W / 2] =
-            +(I[n, c, 2 * y + i - 2, 2 * x + j - 2] * K[d, c, i, j]);
-    }"""
+            +(K[d, c, {taps[0]}, {taps[1]}] * I[n, c, 2 * y + i - 2, 2 * x + j - 2]);
+    }}"""
     shapes = ((32, 64, 56, 56), (128, 64, 5, 5))
     arguments = [type_of(np.empty(shape, "f4")) for shape in shapes]
     kernel = kernel_of(compile_module(load(text), None, arguments, after="tile-fuse"))

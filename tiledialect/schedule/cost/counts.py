@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import ceil, prod
 from operator import mul
@@ -237,7 +237,7 @@ class Model:
             return True
         tile, vector = tiles[-1], own.stage.vector
         sizes = zip(access.extents(tile.inside), self.pitches(tile, access), strict=True)
-        outside = [self.step_in(tile, step) for step in tile.inside if step not in own.inside]
+        outside = self.distances(tile, (step for step in tile.inside if step not in own.inside))
         # The pitch is 1 along the axis of neighbours.
         apart = [pitch for extent, pitch in sizes if extent > 1 and pitch > 1]
         return all(place % vector == 0 for place in (*apart, *outside))
@@ -312,16 +312,20 @@ class Model:
         access = self.access_of(copy.stage.operand)
         return prod(access.extents(copy.inside)) if access is not None else 0
 
-    def step_in(self, copy: Copy, step: tuple[str, int, int]) -> int:
-        """Number of elements of its tile by which a step moves a copy."""
+    def distances(self, copy: Copy, steps: Iterable[tuple[str, int, int]]) -> list[int]:
+        """Number of elements of its tile by which each step moves a copy."""
         access = self.access_of(copy.stage.operand)
         if access is None:
-            return 0
-        place = 0
-        for axis, pitch in enumerate(self.pitches(copy, access)):
-            size = abs(access.moves[axis].get(step[0], 0)) * step[1]
-            place += pitch * access.apart(axis, copy.inside).get(size, 0)
-        return place
+            return [0 for _ in steps]
+        axes = list(zip(access.moves, self.pitches(copy, access), strict=True))
+        return [
+            sum(
+                pitch * access.apart(axis, copy.inside).get(abs(moves[name]) * stride, 0)
+                for axis, (moves, pitch) in enumerate(axes)
+                if name in moves
+            )
+            for name, stride, _ in steps
+        ]
 
     def pitches(self, copy: Copy, access: AffineAccess) -> list[int]:
         """Distance between neighbours along each axis of a tile."""

@@ -236,7 +236,8 @@ def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:
     if not tiles or access.tensor.bytes != WORD:
         # Fragments of shorter elements are read by instructions, for which tiles are rotated.
         return 1
-    steps = tuple((m.step_in(tiles[-1], lane), lane[2]) for lane in m.lanes)
+    extents = (extent for _, _, extent in m.lanes)
+    steps = tuple(zip(m.distances(tiles[-1], m.lanes), extents, strict=True))
     return _busiest_bank(steps, width)
 
 

@@ -19,7 +19,7 @@ from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.contraction_roles import FEW, is_tap
 from tiledialect.schedule.search.candidates.roles import MOST_CLASSES, Roles, slide_with, windows_of
-from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, Tiles, body
+from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, Tiles
 
 LEAST_ITEMS, MOST_ITEMS = 64, 256
 """Fewest and most work-items of a group."""
@@ -52,14 +52,8 @@ ROWS = 64
 
 def in_chunks(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """Every shape that suits the sizes of a contraction."""
-    for tiling in _best_tilings(facts, r, device):
-        tiles, seen = Tiles(facts, r, tiling), set[Schedule]()
-        for shape in _in_all_chunks(facts, r, tiling):
-            schedule = tiles.in_chunks(shape)
-            # Most bodies are small enough for either limit of unrolling.
-            if schedule not in seen:
-                seen.add(schedule)
-                yield _copied_alone(facts, schedule, device)
+    for tiles, shape in _shapes(facts, r, device):
+        yield _copied_alone(facts, tiles.in_chunks(shape), device)
 
 
 def _copied_alone(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
@@ -71,10 +65,11 @@ def _copied_alone(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
     """
     if device.compute_capability < LEAST_CAPABILITY or not facts.is_product:
         return schedule
+    tiles = [stage for stage in schedule.stages if stage.local]
+    if not tiles or any(stage.copies == 1 for stage in tiles):
+        return schedule
     model = Model(facts, schedule, device)
-    tiles = [copy for copy in model.all_copies if copy.stage.local]
-    ahead = all(copy.stage.copies > 1 and model.copies_alone(copy) for copy in tiles)
-    if not tiles or not ahead:
+    if not all(model.copies_alone(copy) for copy in model.all_copies if copy.stage.local):
         return schedule
     for count in COPIES:
         stages = tuple(
@@ -87,55 +82,61 @@ def _copied_alone(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
     return schedule
 
 
-def _best_tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
-    """The best tilings at one size of chunk, without accumulators for short indices and with."""
-    compared = sorted(
-        _different(facts, r, device), key=lambda shape: _seconds(facts, r, shape, device)
-    )
-    plain_ones = [shape for shape in compared if not shape.has_classes]
-    of_classes = [shape for shape in compared if shape.has_classes]
-    return [*plain_ones[:MOST_TILINGS], *of_classes[:MOST_TILINGS]]
-
-
-def _in_all_chunks(facts: Facts, r: Roles, tiling: Shape) -> Iterator[Shape]:
-    """A tiling with all chunks; inside these are all taps, the innermost one, or none."""
+def _shapes(facts: Facts, r: Roles, device: Device) -> Iterator[tuple[Tiles, Shape]]:
+    """The best tilings, compared at one size of chunk, with all chunks."""
+    compared = sorted(_different(facts, r, device), key=lambda tiling: _seconds(*tiling, device))
     k = r.sums[0]
     extent = facts.extents[k]
     # Long rows of which a part is needed come late: they are fetched ahead, in pieces.
     gaps = any(abs(t.affine_access.moves[-1].get(k, 0)) > 1 for t in facts.inputs if t.names)
-    plain = not r.taps and len(tiling.tile) == 1
-    for chunk, inside, copies, most in product(
-        _chunks(extent, tiling.shared),
-        dict.fromkeys((len(r.taps), min(len(r.taps), 1), 0)),
-        (2, 1),
-        MOST_UNROLLED_PLAIN if plain else MOST_UNROLLED,
-    ):
-        if extent > chunk or (copies == 1 and not (gaps and chunk > 2 * FEW)):
-            yield tiling._replace(chunk=chunk, taps_inside=inside, copies=copies, unrolled=most)
+    plain_ones = [tiling for tiling in compared if not tiling[1].has_classes]
+    of_classes = [tiling for tiling in compared if tiling[1].has_classes]
+    inside = dict.fromkeys((r.taps, _window(facts, r), ()))
+    for tiles, shape in plain_ones[:MOST_TILINGS] + of_classes[:MOST_TILINGS]:
+        most = MOST_UNROLLED if r.taps or len(shape.tile) > 1 else MOST_UNROLLED_PLAIN
+        for chunk, taps, copies in product(_chunks(extent, shape.shared), inside, (2, 1)):
+            steps = prod(facts.extents[x] for x in taps) * chunk // shape.shared
+            few = tiles.copies * steps <= most[0]
+            if extent > chunk or (copies == 1 and not (gaps and chunk > 2 * FEW)):
+                for unrolled in most[:1] if few else most:
+                    sized = shape._replace(chunk=chunk, taps=taps, copies=copies)
+                    yield tiles, sized._replace(unrolled=unrolled)
 
 
-def _seconds(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
+def _window(facts: Facts, r: Roles) -> tuple[str, ...]:
+    """The taps but those of windows that slide along none of an item's neighbours; the innermost
+    one if all or none do.
+
+    In `O[y, x] = +(I[2*y + j, 2*x + i] * K[j, i])`, where an item has several `x`, a row of `I`
+    serves all `i`, but a single `j`.
+    """
+    own = {r.along, r.rows[0], *r.inner}
+    found = tuple(x for x in r.taps if not (near := slide_with(facts, x)) or near & own)
+    return found if 0 < len(found) < len(r.taps) else r.taps[-1:]
+
+
+def _seconds(tiles: Tiles, shape: Shape, device: Device) -> float:
     """Seconds of a tiling, with tiles fetched ahead where local memory has room for them."""
-    ahead = Tiles(facts, r, shape).in_chunks(shape)
+    ahead = tiles.in_chunks(shape)
     at_once = replace(ahead, stages=tuple(replace(stage, copies=1) for stage in ahead.stages))
     for schedule in (ahead, at_once):
-        model = Model(facts, schedule, device)
+        model = Model(tiles.facts, schedule, device)
         if model.local_memory <= device.local_mem_size:
             return estimated(model).seconds
     return inf
 
 
-def _different(facts: Facts, r: Roles, device: Device) -> list[Shape]:
+def _different(facts: Facts, r: Roles, device: Device) -> list[tuple[Tiles, Shape]]:
     """The tilings that waste least among equivalent ones."""
-    alike: dict[object, list[Shape]] = {}
-    found = _tilings(facts, r, device)
-    for shape in sorted(found, key=lambda shape: _roughly(facts, r, shape, device)):
+    alike: dict[object, list[tuple[Tiles, Shape]]] = {}
+    found = [(Tiles(facts, r, shape), shape) for shape in _tilings(facts, r, device)]
+    for tiles, shape in sorted(found, key=lambda tiling: _roughly(*tiling, device)):
         # Rows of tiles differ in their lanes alone; of the others, small groups may be better.
         size = shape.group if shape.fours or shape.shared > 1 else 0
         tile = shape.tile, shape.columns
         item = tile, shape.fours, shape.staged, shape.shared, size
-        alike.setdefault(item, []).append(shape)
-    return [shape for shapes in alike.values() for shape in shapes[:MOST_ALIKE]]
+        alike.setdefault(item, []).append((tiles, shape))
+    return [tiling for tilings in alike.values() for tiling in tilings[:MOST_ALIKE]]
 
 
 def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
@@ -152,7 +153,7 @@ def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
             staged=staged,
             chunk=_chunks(extent, shape.shared)[-1],
             # Whole groups skip taps that are not their residue class's, if these are outside.
-            taps_inside=0 if facts.tests else len(r.taps),
+            taps=() if facts.tests else r.taps,
         )
         for shape, some, staged in product(
             (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r)),
@@ -164,7 +165,12 @@ def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
         and not (r.is_turned and r.taps and shape.rows * shape.columns * FOUR > MOST_APART)
     ]
     of_classes = [
-        shape._replace(tile=(*inner, *shape.tile), staged=everything, chunk=_chunks(extent, 1)[-1])
+        shape._replace(
+            tile=(*inner, *shape.tile),
+            taps=r.taps,
+            staged=everything,
+            chunk=_chunks(extent, 1)[-1],
+        )
         for shape in _tiles_of_classes(facts, r)
     ]
     return tilings + of_classes
@@ -209,16 +215,16 @@ def _chunks(extent: int, shared: int) -> list[int]:
     return sorted(found, key=lambda c: -abs(c - CHUNKS[1]))
 
 
-def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
+def _roughly(tiles: Tiles, shape: Shape, device: Device) -> float:
     """Rough cost of a tiling by its waste, its loads, and the occupancy of the device."""
-    reach = body(facts, r, shape).reach
+    facts, reach = tiles.facts, tiles.levels.reach
     groups, waste = 1, 1.0
     for name in facts.output_indices:
         count = ceil_div(facts.extents[name], reach[name])
         groups *= count
         waste *= count * reach[name] / facts.extents[name]
     fill = groups / device.compute_units / ceil_div(groups, device.compute_units)
-    columns = reach[r.along]
+    columns = reach[tiles.roles.along]
     rows = prod(reach.values()) // columns
     near = 0.5 / shape.rows + 0.5 / (shape.columns * FOUR)
     return waste * (1 + near + 8 / rows + 8 / columns) / fill

@@ -52,8 +52,8 @@ class Shape(NamedTuple):
     """Steps of the innermost sum at which operands are staged; 0: they are not staged so."""
     shared: int = 1
     """Items that share the steps of a chunk."""
-    taps_inside: int = 0
-    """Number of taps inside the chunks, the innermost ones; the others are around them."""
+    taps: tuple[str, ...] = ()
+    """The taps inside the chunks; others are around them."""
     unrolled: int = 0
     """Most unrolled copies of the multiplication of a chunk."""
     blocks: Sizes = ()
@@ -98,6 +98,11 @@ class Tiles:
     def counts(self) -> Mapping[str, int]:
         """Number of tiles along each output index."""
         return {name: self.levels.rest(name) for name in (*self.roles.rows, self.roles.along)}
+
+    @lazy
+    def copies(self) -> int:
+        """Number of copies of a multiplication in a tile."""
+        return prod(x.extent for x in self.levels.inner)
 
     def in_chunks(self, s: Shape) -> Schedule:
         """The schedule of a GPU, whose operands are staged for chunks of the innermost sum."""
@@ -188,8 +193,7 @@ def _chunks(levels: Levels, r: Roles, s: Shape) -> None:
     A body larger than the instruction cache stays a loop, the outermost first.
     """
     k = r.sums[0]
-    taps = [(name, levels.facts.extents[name]) for name in reversed(r.taps)]
-    inside, around = taps[: s.taps_inside], taps[s.taps_inside :]
+    inside = [(name, levels.facts.extents[name]) for name in reversed(r.taps) if name in s.taps]
     steps = [(k, s.chunk // s.shared)] if s.chunk > 1 else []
     copies = prod(x.extent for x in levels.inner)
     for name, count in (*inside, *steps):
@@ -197,7 +201,7 @@ def _chunks(levels: Levels, r: Roles, s: Shape) -> None:
         role = Role.UNROLL if copies <= s.unrolled else Role.SERIAL
         levels.add(name, count, role, is_place=True)
     levels.item(k, s.shared).add(k, levels.rest(k), Role.SERIAL, is_place=True)
-    levels.whole(name for name, _ in around)
+    levels.whole(name for name in reversed(r.taps) if name not in s.taps)
     levels.whole(r.sums[1:])
 
 
