@@ -157,7 +157,7 @@ def nests_agree(batch: tuple[ModuleOp, ModuleOp, list[Array]]) -> None:
 
 
 def test_contractions_after_each_pass(request: pytest.FixtureRequest):
-    searching(request.config.getoption("--examples") // 5)(given(batches(1))(nests_agree))()
+    searching(request.config.getoption("--examples") // 10)(given(batches(1))(nests_agree))()
 
 
 DEVICES = (
