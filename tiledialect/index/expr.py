@@ -19,7 +19,7 @@ Monomial = tuple[str, ...]
 """A product of names, sorted; ``()`` is 1."""
 
 Rational = int | Fraction
-ZERO = Fraction(0)
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class IndexExpr:
         if isinstance(value, IndexExpr):
             return value
         if isinstance(value, str):
-            return IndexExpr((((value,), Fraction(1)),))
+            return IndexExpr((((value,), ONE),))
         return IndexExpr((((), Fraction(value)),)) if value else IndexExpr()
 
     @staticmethod
