@@ -48,6 +48,11 @@ def dense_array(value: DenseIntOrFPElementsAttr) -> Array:
     return np.frombuffer(data, NUMPY_TYPES[element_type]).reshape(value.get_shape())
 
 
+def dense_of(array: Array, t: Attribute) -> DenseIntOrFPElementsAttr:
+    """An array of an element type as the numbers of a constant."""
+    return _made(TensorType(t, array.shape), np.ascontiguousarray(array).tobytes())
+
+
 def dense_numbers(value: DenseIntOrFPElementsAttr) -> list[int | float]:
     """Numbers of a constant in the order of its elements."""
     numbers = dense_array(value).reshape(-1)

@@ -85,6 +85,11 @@ def is_infinite(b: TensorBuilder, x: SSAValue) -> SSAValue:
     return b.op(ew.CmpEqOp, b.op(ew.AbsOp, x), inf)
 
 
+def is_nan(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """Whether a real is no number."""
+    return b.op(ew.CmpNeOp, x, x)
+
+
 def square(b: TensorBuilder, x: SSAValue) -> SSAValue:
     """The product with itself."""
     return b.mul(x, x)
@@ -96,6 +101,42 @@ def remainder(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
         return b.op(ew.RemOp, x, y)
     rest = b.sub(x, b.mul(y, truncate(b, b.div(x, y))))
     return b.select(is_infinite(b, y), b.add(x, b.mul(x, 0.0)), rest)
+
+
+def with_sign_of(b: TensorBuilder, rest: SSAValue, y: SSAValue) -> SSAValue:
+    """A remainder by ``y`` with the sign of ``y``, of a quotient rounded down."""
+    if et.is_unsigned(element_type(y)):
+        return rest
+    differs = b.op(ew.BitXorOp, is_less(b, rest, 0), is_less(b, y, 0))
+    is_off = b.op(ew.BitAndOp, differs, b.op(ew.CmpNeOp, rest, 0))
+    return b.select(is_off, b.add(rest, y), rest)
+
+
+def softplus(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The logarithm of 1 + exp(x)."""
+    tail = b.op(ew.Log1pOp, b.op(ew.ExpOp, b.neg(b.op(ew.AbsOp, x))))
+    return b.add(b.op(ew.ReluOp, x), tail)
+
+
+def sloped(b: TensorBuilder, x: SSAValue, below: SSAValue) -> SSAValue:
+    """``x``, and ``below`` where it is negative."""
+    return b.select(is_less(b, x, 0), below, x)
+
+
+def gelu(b: TensorBuilder, x: SSAValue, *, is_tanh: bool = False) -> SSAValue:
+    """``x`` times the normal distribution's integral up to it, or an approximation by tanh."""
+    if is_tanh:
+        cubic = b.add(x, b.mul(b.mul(b.mul(x, x), x), 0.044715))
+        inner = b.op(ew.TanhOp, b.mul(cubic, sqrt(2 / pi)))
+    else:
+        inner = b.op(ew.ErfOp, b.mul(x, sqrt(0.5)))
+    return b.mul(b.mul(x, 0.5), b.add(inner, 1.0))
+
+
+def saturated(b: TensorBuilder, x: SSAValue, t: Attribute) -> SSAValue:
+    """Reals as integers of a type, those outside its range as its limits."""
+    low, high = et.limits(t)
+    return cast(b, b.op(ew.MinOp, b.op(ew.MaxOp, x, float(low)), float(high)), t)
 
 
 def atan2(b: TensorBuilder, y: SSAValue, x: SSAValue) -> SSAValue:

@@ -108,6 +108,13 @@ def scatter(b: TensorBuilder, updates: SSAValue, places: Places, sizes: Sequence
     return transpose(b, total, [inner.index(axis) for axis in range(len(inner))])
 
 
+def scatter_rows(b: TensorBuilder, updates: SSAValue, rows: SSAValue, count: int) -> SSAValue:
+    """Sum of elements, or rows, at their places along the first axis of a tensor of zeros."""
+    rank = len(shape(rows))
+    like = full(b, 0, (count, *shape(updates)[rank:]), element_type(updates))
+    return b.insert(ScatterOp.make(updates, rows, like))
+
+
 def update_slice(
     b: TensorBuilder, x: SSAValue, update: SSAValue, starts: Sequence[SSAValue]
 ) -> SSAValue:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import copysign
+from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
@@ -114,6 +115,23 @@ def broadcast(b: TensorBuilder, x: SSAValue, sizes: Shape, axes: Sequence[int]) 
     return copy(b, x, tuple(sizes), places, repeated)
 
 
+def repeat(b: TensorBuilder, x: SSAValue, axis: int, times: int) -> SSAValue:
+    """Each element along an axis several times, one after the other."""
+    sizes = list(shape(x))
+    spread = (*sizes[: axis + 1], times, *sizes[axis + 1 :])
+    kept = [k if k <= axis else k + 1 for k in range(len(sizes))]
+    sizes[axis] *= times
+    return reshape(b, broadcast(b, x, spread, kept), tuple(sizes))
+
+
+def tile(b: TensorBuilder, x: SSAValue, times: Sequence[int]) -> SSAValue:
+    """The tensor itself several times along each axis."""
+    sizes = shape(x)
+    spread = tuple(n for pair in zip(times, sizes, strict=True) for n in pair)
+    whole = broadcast(b, x, spread, [2 * k + 1 for k in range(len(sizes))])
+    return reshape(b, whole, tuple(n * m for n, m in zip(sizes, times, strict=True)))
+
+
 def repeated_scalar(x: SSAValue) -> SSAValue | None:
     """Scalar of which ``x`` is a broadcast; None if it is none."""
     made = x.owner
@@ -201,6 +219,49 @@ def pad(
     if 0 in shape(x):
         return broadcast(b, value, sizes, ())
     return copy(b, x, sizes, output, places, filled(b, value, sizes))
+
+
+PADDINGS = ("reflect", "edge", "wrap")
+"""Ways to continue a tensor by its own elements."""
+
+
+def pad_with_elements(
+    b: TensorBuilder, x: SSAValue, axis: int, low: int, high: int, mode: str
+) -> SSAValue:
+    """A tensor continued along an axis by its own elements, as ``numpy.pad`` does.
+
+    A negative number before or after removes elements.
+    """
+    size = shape(x)[axis]
+    places = np.pad(np.arange(size), (max(0, low), max(0, high)), mode=mode)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    places = places[max(0, -low) : len(places) - max(0, -high)]
+    return concatenate(b, [_run(b, x, axis, run) for run in _runs(places)], axis)
+
+
+def _runs(places: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """Places in parts of equal steps."""
+    runs: list[np.ndarray[Any, Any]] = []
+    start = 0
+    while start < len(places):
+        stop = start + 1
+        if stop < len(places):
+            step = places[stop] - places[start]
+            while stop < len(places) and places[stop] - places[stop - 1] == step:
+                stop += 1
+        runs.append(places[start:stop])
+        start = stop
+    return runs
+
+
+def _run(b: TensorBuilder, x: SSAValue, axis: int, places: np.ndarray[Any, Any]) -> SSAValue:
+    """Elements along an axis at places of equal steps."""
+    first, step = int(places[0]), int(places[1] - places[0]) if len(places) > 1 else 1
+    own = indices(len(shape(x)))
+    access = [first + step * e if k == axis else e for k, e in enumerate(own)]
+    sizes = tuple(len(places) if k == axis else n for k, n in enumerate(shape(x)))
+    if step == 0:
+        access[axis] = IndexExpr.of(first)
+    return copy(b, x, sizes, own, access)
 
 
 def concatenate(b: TensorBuilder, parts: Sequence[SSAValue], axis: int) -> SSAValue:

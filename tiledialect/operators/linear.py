@@ -76,6 +76,82 @@ def dot_general(
     )
 
 
+def matmul(b: TensorBuilder, x: SSAValue, y: SSAValue, t: Attribute) -> SSAValue:
+    """Product of matrices along the last two axes, broadcast along the others, as NumPy's.
+
+    A tensor of one axis is a row on the left, a column on the right.
+    """
+    left, right = len(shape(x)), len(shape(y))
+    batch = [f"b{k}" for k in range(max(left, right) - 2)]
+    m = ["m"] if left > 1 else []
+    n = ["n"] if right > 1 else []
+    terms = (
+        [*batch[len(batch) - max(0, left - 2) :], *m, "k"],
+        [*batch[len(batch) - max(0, right - 2) :], "k", *n],
+    )
+    return einsum(b, [x, y], terms, [*batch, *m, *n], t)
+
+
+def einsum(
+    b: TensorBuilder,
+    operands: Sequence[SSAValue],
+    terms: Sequence[Sequence[str]],
+    output: Sequence[str],
+    t: Attribute,
+) -> SSAValue:
+    """Sum of products by names of axes; an axis of one element is broadcast.
+
+    More than two tensors are multiplied from left to right.
+    """
+    sizes: dict[str, int] = {}
+    for operand, term in zip(operands, terms, strict=True):
+        for name, n in zip(term, shape(operand), strict=True):
+            sizes[name] = max(n, sizes.get(name, 1)) if n else 0
+    accesses = [
+        [
+            IndexExpr.of(name) if n == sizes[name] else IndexExpr()
+            for name, n in zip(term, shape(operand), strict=True)
+        ]
+        for operand, term in zip(operands, terms, strict=True)
+    ]
+    if len(operands) == 1:
+        return _summed(b, operands[0], accesses[0], output, sizes, t)
+    result, access = operands[0], accesses[0]
+    names = list(dict.fromkeys(terms[0]))
+    for k in range(1, len(operands)):
+        is_last = k == len(operands) - 1
+        names = list(dict.fromkeys([*names, *terms[k]]))
+        rest = {*output, *(name for term in terms[k + 1 :] for name in term)}
+        kept = [*output] if is_last else [name for name in names if name in rest]
+        places = [IndexExpr.of(name) for name in kept]
+        lengths = [sizes[name] for name in kept]
+        result = sum_of_products(
+            b, (result, access), (operands[k], accesses[k]), places, lengths, t
+        )
+        access, names = places, kept
+    return result
+
+
+def _summed(
+    b: TensorBuilder,
+    x: SSAValue,
+    access: Access,
+    output: Sequence[str],
+    sizes: dict[str, int],
+    t: Attribute,
+) -> SSAValue:
+    """Sum of a tensor over the axes that are not in the output."""
+    places = [IndexExpr.of(name) for name in output]
+    made = ContractionOp(
+        Aggregation.add,
+        Combination.none,
+        places,
+        [(x, access)],
+        shape=tuple(sizes[name] for name in output),
+    )
+    return cast(b, b.insert(made), t)
+
+
 @dataclass(frozen=True)
 class Window:
     """Window along one spatial axis."""
@@ -159,3 +235,24 @@ def _grouped(
         return group
     constraints.append(Constraint(inner, IndexExpr.of(size)))
     return group * size + inner
+
+
+def fold_blocks(
+    b: TensorBuilder, x: SSAValue, windows: Sequence[Window], sizes: Sequence[int]
+) -> SSAValue:
+    """Sum of overlapping blocks at their places: the transpose of taking all windows.
+
+    ``x`` has a batch, features, an axis for each window's elements and one for its places.
+    """
+    n, c = IndexExpr.of("n"), IndexExpr.of("c")
+    offsets = [IndexExpr.of(f"k{k}") for k in range(len(windows))]
+    places = [IndexExpr.of(f"x{k}") for k in range(len(windows))]
+    output = [w.place(p, o) for w, p, o in zip(windows, places, offsets, strict=True)]
+    made = ContractionOp(
+        Aggregation.add,
+        Combination.none,
+        [n, c, *output],
+        [(x, [n, c, *offsets, *places])],
+        shape=(*shape(x)[:2], *sizes),
+    )
+    return cast(b, b.insert(made), element_type(x))

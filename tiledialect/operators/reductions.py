@@ -20,6 +20,7 @@ from tiledialect.operators.layout import (
     broadcast,
     cast,
     concatenate,
+    constant,
     element_type,
     indices,
     iota,
@@ -27,6 +28,7 @@ from tiledialect.operators.layout import (
     reshape,
     section,
     shape,
+    transpose,
 )
 from tiledialect.operators.linear import Window
 
@@ -96,6 +98,39 @@ def reduce(
     kept = [k for k in range(len(places)) if k not in axes]
     sizes = tuple(shape(x)[k] for k in kept)
     return aggregated(b, x, start, aggregation, places, [places[k] for k in kept], sizes)
+
+
+def running(
+    b: TensorBuilder,
+    x: SSAValue,
+    aggregation: Aggregation,
+    axis: int,
+    *,
+    is_exclusive: bool = False,
+    is_reverse: bool = False,
+) -> SSAValue:
+    """Aggregate at each place of the elements along an axis up to it, or from it on."""
+    sizes, t = shape(x), element_type(x)
+    if 0 in sizes:
+        return x
+    output = indices(len(sizes))
+    source = IndexExpr.of("s")
+    access = [source if k == axis else e for k, e in enumerate(output)]
+    distance = source - output[axis] if is_reverse else output[axis] - source
+    if is_exclusive:
+        distance = distance - 1
+    unit = neutral(aggregation, t)
+    default = constant(b, unit, t) if is_exclusive and unit != 0 else None
+    result = ContractionOp(
+        aggregation,
+        Combination.none,
+        output,
+        [(x, access)],
+        [Constraint(distance, IndexExpr.of(sizes[axis]))],
+        shape=sizes,
+        default=default,
+    )
+    return cast(b, b.insert(result), t)
 
 
 def reduce_window(
@@ -243,3 +278,41 @@ def select_and_scatter(
         shape=shape(x),
     )
     return cast(b, b.insert(total), element_type(source))
+
+
+def place_in_window(
+    b: TensorBuilder,
+    x: SSAValue,
+    best: SSAValue,
+    extreme: Aggregation,
+    windows: Sequence[Window],
+    order: Sequence[int],
+) -> SSAValue:
+    """Number in ``x`` of the first element of each window that is ``best``, as i32.
+
+    Elements are numbered with the axes in an order, the last one fastest.
+    """
+    sizes = shape(x)
+    numbers = reshape(b, iota(b, (prod(sizes),), 0, i32), tuple(sizes[k] for k in order))
+    numbers = transpose(b, numbers, [list(order).index(k) for k in range(len(order))])
+    # From 1 on, as 0 is no place; the first place is the largest number.
+    numbers = b.sub(prod(sizes), numbers)
+    places = indices(len(windows))
+    offsets = [IndexExpr.of(f"w{k}") if w.size > 1 else IndexExpr() for k, w in enumerate(windows)]
+    access = [w.place(p, o) for w, p, o in zip(windows, places, offsets, strict=True)]
+    limits = [
+        Constraint(o, IndexExpr.of(w.size))
+        for o, w in zip(offsets, windows, strict=True)
+        if w.size > 1
+    ]
+    found = b.insert(
+        ContractionOp(
+            Aggregation.max,
+            Combination.cond,
+            places,
+            [(x, access), (best, places), (numbers, access)],
+            limits,
+            shape=shape(best),
+        )
+    )
+    return b.sub(prod(sizes), found)
