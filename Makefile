@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
 
-.PHONY: help demo test tests lint unit filecheck format dist docs fuzz jax linalg mlir bench bench-model clean
+.PHONY: help demo test tests lint unit filecheck format dist docs fuzz jax linalg onnx mlir bench bench-model clean
 
 help:
 	@echo "make demo    find edges in a photograph, and train a network to read digits"
@@ -20,6 +20,7 @@ help:
 	@echo "make format  format the code"
 	@echo "make fuzz    feed random programs, schedules, orders of passes and index spaces until something breaks"
 	@echo "make jax     run functions and models of JAX on the device, and tests of StableHLO"
+	@echo "make onnx    run ONNX's tests of operators"
 	@echo "make linalg  convert other projects' tests of linalg"
 	@echo "make mlir    verify the kernels of all programs in upstream's mlir-opt"
 	@echo "make bench   measure the kernels beside others'"
@@ -86,6 +87,10 @@ jax: $(INSTALLED)
 	$(BIN)/pytest -q --every-case 0 test/api/test_jax.py
 	$(if $(STABLEHLO),$(BIN)/python test/stablehlo_oracle.py \
 		$(STABLEHLO)/stablehlo/tests/interpret --page docs/stablehlo-tests.md)
+
+onnx: $(INSTALLED)
+	@# ARGS="--device intel:0": on a device, else by the reference semantics.
+	$(BIN)/python test/onnx_oracle.py --page docs/onnx-tests.md $(ARGS)
 
 linalg: $(INSTALLED)
 	@# LINALG=../xdsl/tests/filecheck: folders of MLIR files.

@@ -23,6 +23,7 @@ STOREYS = (
     "tiledialect.lowering",
     "tiledialect.exploration",
     "tiledialect.api",
+    "tiledialect.onnx",
     "tiledialect.tools",
 )
 """Packages from the bottom to the top, above the rest of `tiledialect`."""

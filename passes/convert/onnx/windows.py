@@ -1,0 +1,56 @@
+"""Windows of convolutions and pools of ONNX: strides, dilations and padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tiledialect.operators.linear import Window
+from tiledialect.passes.convert.onnx.base import Node
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows along the spatial axes, and the number of their places."""
+
+    each: tuple[Window, ...]
+    sizes: tuple[int, ...]
+    high: tuple[int, ...]
+    """Padding after the last elements, as it is declared."""
+
+
+def windows_of(node: Node, sizes: Sequence[int], taps: Sequence[int]) -> Windows:
+    """Windows of a node over spatial axes of given sizes."""
+    rank = len(sizes)
+    if len(taps) != rank:
+        raise node.refusal(f"a window of {len(taps)} axes does not fit {rank} spatial ones")
+    strides = node.numbers("strides") or [1] * rank
+    dilations = node.numbers("dilations") or [1] * rank
+    reach = [(n - 1) * d + 1 for n, d in zip(taps, dilations, strict=True)]
+    pads = _pads(node, sizes, strides, reach)
+    rounds_up = bool(node.attribute("ceil_mode", 0))
+    counts: list[int] = []
+    for k in range(rank):
+        room = sizes[k] + pads[k] + pads[k + rank] - reach[k]
+        count = room // strides[k] + 1
+        if rounds_up and room % strides[k] and count * strides[k] < sizes[k] + pads[k]:
+            # Windows begin inside, or in the padding before.
+            count += 1
+        counts.append(max(0, count))
+    each = tuple(Window(taps[k], strides[k], pads[k], dilation=dilations[k]) for k in range(rank))
+    return Windows(each, tuple(counts), tuple(pads[rank:]))
+
+
+def _pads(
+    node: Node, sizes: Sequence[int], strides: Sequence[int], reach: Sequence[int]
+) -> list[int]:
+    rank, mode = len(sizes), node.attribute("auto_pad", "NOTSET")
+    if mode not in ("SAME_UPPER", "SAME_LOWER"):
+        return node.numbers("pads") or [0] * (2 * rank)
+    low: list[int] = []
+    high: list[int] = []
+    for n, stride, far in zip(sizes, strides, reach, strict=True):
+        total = max(0, (-(-n // stride) - 1) * stride + far - n)
+        low.append(total // 2 if mode == "SAME_UPPER" else -(-total // 2))
+        high.append(total - low[-1])
+    return [*low, *high]

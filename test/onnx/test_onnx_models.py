@@ -1,0 +1,111 @@
+"""Models of ONNX as functions: calls, gradients, shapes, and errors."""
+
+# pyright: basic
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+
+def _model(nodes: Any, inputs: Any, outputs: Any, **weights: np.ndarray) -> Any:
+    def infos(given: Any) -> Any:
+        return [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in given]
+
+    initializers = [numpy_helper.from_array(v, k) for k, v in weights.items()]
+    graph = helper.make_graph(nodes, "net", infos(inputs), infos(outputs), initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
+
+
+def _dense() -> tuple[Any, np.ndarray, np.ndarray]:
+    r = np.random.default_rng(0)
+    w, c = r.standard_normal((3, 4)).astype("f4"), r.standard_normal(4).astype("f4")
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["p"]),
+        helper.make_node("Add", ["p", "c"], ["s"]),
+        helper.make_node("Relu", ["s"], ["y"]),
+    ]
+    return _model(nodes, [("x", ["n", 3])], [("y", ["n", 4])], w=w, c=c), w, c
+
+
+def test_file_runs_for_several_batches(device: td.Device, tmp_path: Path):
+    proto, w, c = _dense()
+    onnx.save(proto, str(tmp_path / "dense.onnx"))
+    model = td.onnx.load(tmp_path / "dense.onnx", device=device)
+    assert model.inputs == ("x",) and model.parameters == ("w", "c")
+    for count in (2, 5):
+        x = np.arange(count * 3, dtype="f4").reshape(count, 3)
+        # A sum of three products in f32.
+        np.testing.assert_allclose(model(x), np.maximum(x @ w + c, 0), rtol=1e-5, atol=1e-5)
+
+
+def test_gradient_by_initializers():
+    proto, w, c = _dense()
+    step = td.onnx.load(proto).value_and_gradient(["w", "c"])
+    x, dy = np.ones((2, 3), "f4"), np.ones((2, 4), "f4")
+    y, dw, dc = step.reference(x, dy)
+    passes = (x @ w + c > 0).astype("f4")
+    np.testing.assert_allclose(y, np.maximum(x @ w + c, 0), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(dw, x.T @ passes, rtol=1e-6)
+    np.testing.assert_allclose(dc, passes.sum(0), rtol=1e-6)
+
+
+def test_shape_that_an_input_tells():
+    node = helper.make_node("Reshape", ["x", "s"], ["y"])
+    proto = _model([node], [("x", [2, 6])], [("y", None)])
+    proto.graph.input.append(helper.make_tensor_value_info("s", TensorProto.INT64, [2]))
+    model, x = td.onnx.load(proto), np.arange(12, dtype="f4").reshape(2, 6)
+    for sizes in ([3, 4], [-1, 2]):
+        found = model.reference(x, np.array(sizes))
+        assert np.array_equal(found, x.reshape(sizes))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((), "net needs the input x"),
+        ((np.zeros((2, 3)),), "input x is of float32, and float64 was given"),
+        ((np.zeros((2, 4), "f4"),), r"input x has the shape \(n, 3\), and \(2, 4\) was given"),
+        ((np.zeros((2, 3), "f4"), 1), "net takes x, each once; 2 were given"),
+    ],
+)
+def test_inputs_that_do_not_fit(given: Any, message: str):
+    with pytest.raises(td.TileError, match=message):
+        td.onnx.load(_dense()[0])(*given)
+
+
+def test_unknown_gradient():
+    with pytest.raises(td.TileError, match="net has no input or initializer v"):
+        td.onnx.load(_dense()[0]).gradient("v")
+
+
+def test_operators_that_are_refused_are_named():
+    nodes = [helper.make_node("NonZero", ["x"], ["y"], name="places")]
+    proto = _model(nodes, [("x", [4])], [("y", None)])
+    message = "NonZero places cannot be converted: the size of its result depends on numbers"
+    with pytest.raises(td.TileError, match=message):
+        td.onnx.load(proto).reference(np.zeros(4, "f4"))
+
+
+def test_files_that_are_no_models(tmp_path: Path):
+    (tmp_path / "text.onnx").write_text("no model")
+    with pytest.raises(td.TileError, match=r"text\.onnx cannot be read"):
+        td.onnx.load(tmp_path / "text.onnx")
+
+
+def test_backend():
+    from tiledialect.onnx import backend
+
+    proto, w, c = _dense()
+    x = np.ones((2, 3), "f4")
+    (y,) = backend.run_model(proto, [x])
+    np.testing.assert_allclose(y, np.maximum(x @ w + c, 0), rtol=1e-5, atol=1e-5)
+    assert backend.supports_device("CPU")

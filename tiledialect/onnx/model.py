@@ -1,0 +1,336 @@
+"""Models of ONNX, compiled for the shapes of each call.
+
+ONNX is not among the requirements of tiledialect; importing this module needs it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tiledialect.api.call_key import signature_of
+from tiledialect.api.error_boundary import front_door, sourced
+from tiledialect.api.front_door import compile as compile_module
+from tiledialect.api.function import Function
+from tiledialect.api.inputs import READY_SHAPES, type_of
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
+from tiledialect.errors import TileError
+from tiledialect.lru_cache import LruCache
+
+try:
+    import onnx
+except ImportError:
+    raise ImportError("td.onnx needs ONNX: pip install 'tiledialect[onnx]'") from None
+
+from tiledialect.passes.convert.onnx.base import UnknownValueError
+from tiledialect.passes.convert.onnx.graph import Array, Converted, convert_model
+
+Given = Array | list[Array]
+"""Value of an input: a tensor, or a sequence of them."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A model for inputs of given shapes, and of given numbers where shapes depend on them."""
+
+    function: Function
+    inputs: tuple[str, ...]
+    """Names in the model of the function's own inputs."""
+    counts: tuple[int | None, ...] = ()
+    """Number of tensors of each output that is a sequence; None for a tensor."""
+
+    def packed(self, results: Any) -> Any:
+        """Results of the function as the model's outputs: sequences become lists."""
+        if all(count is None for count in self.counts):
+            return results
+        flat = iter(results if isinstance(results, tuple) else (results,))
+        found = [next(flat) if count is None else [*islice(flat, count)] for count in self.counts]
+        return found[0] if len(found) == 1 else tuple(found)
+
+
+class Model:
+    """A model of ONNX that runs on a device; made by ``load``.
+
+    Call it with the inputs in order or by name: one output is returned as it is, several as a
+    named tuple. The first call with new shapes compiles, and so does one with other numbers in an
+    input on which shapes depend. Initializers are inputs of the compiled function, after those of
+    the model; on a device with memory of its own they stay there.
+    """
+
+    def __init__(
+        self,
+        proto: onnx.ModelProto,
+        initializers: Mapping[str, Array],
+        options: Mapping[str, Any],
+        gradients: tuple[tuple[tuple[str, ...] | None, bool], ...] = (),
+    ):
+        self._proto = proto
+        self._initializers = initializers
+        self._options = dict(options)
+        self._gradients = gradients
+        graph = proto.graph
+        self.name: str = re.sub(r"\W+", "_", graph.name).strip("_") or "model"
+        """Name of the graph."""
+        self.inputs: tuple[str, ...] = tuple(
+            i.name for i in graph.input if i.name not in initializers
+        )
+        """The inputs' names, in order; initializers are none."""
+        self.parameters: tuple[str, ...] = tuple(initializers)
+        """Names of the initializers."""
+        self._declared = {i.name: i.type for i in graph.input}
+        self._known: set[str] = set()
+        """Inputs whose numbers are a part of the program."""
+        self._ready: LruCache[tuple[Any, ...], Ready] = LruCache(READY_SHAPES)
+        self._resident: dict[str, Any] = {}
+        """Initializers in the memory of the device."""
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name} ({', '.join(self.inputs)})>"
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the model's outputs."""
+        return tuple(o.name for o in self._proto.graph.output)
+
+    # -- calling -----------------------------------------------------------------------------
+
+    @front_door
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The outputs for these inputs; a TileError if they do not fit."""
+        ready, arrays = self._bound(args, named)
+        function = ready.function
+        if function.device.uses_host_memory:
+            return ready.packed(function(*arrays))
+        found = function(*self._on_device(ready, arrays))
+        if isinstance(found, tuple):
+            return ready.packed(type(found)(*(v.get() for v in found)))
+        return ready.packed(found.get())
+
+    @front_door
+    def function(self, *args: Any, **named: Any) -> Function:
+        """The function of the inputs and initializers for the shapes of a call."""
+        return self._bound(args, named)[0].function
+
+    @front_door
+    def profile(self, *args: Any, repeat: int = 1, **named: Any) -> Any:
+        """The outputs and the times of the kernels, as of ``Function.profile``."""
+        ready, arrays = self._bound(args, named)
+        return ready.function.profile(*arrays, repeat=repeat)
+
+    @front_door
+    def reference(self, *args: Any, **named: Any) -> Any:
+        """The outputs by the reference semantics: NumPy, slow, without a device."""
+        ready, arrays = self._bound(args, named)
+        return ready.packed(ready.function.reference(*arrays))
+
+    @front_door
+    def opencl(self, *args: Any, **named: Any) -> str:
+        """The kernels for these inputs, as OpenCL C."""
+        ready, arrays = self._bound(args, named)
+        return ready.function.opencl(*arrays)
+
+    def gradient(
+        self, wrt: Sequence[str] | str | None = None, *, with_outputs: bool = False
+    ) -> Model:
+        """The model that propagates cotangents back, as ``Function.gradient`` does.
+
+        A call takes the model's inputs, then the cotangents of its outputs.
+
+        Args:
+            wrt: names of inputs or initializers. If None, all initializers that are used, and
+                the inputs of reals.
+            with_outputs: whether to return the model's own outputs too, before the others.
+        """
+        names = (wrt,) if isinstance(wrt, str) else None if wrt is None else tuple(wrt)
+        known = {*self.inputs, *self.parameters}
+        for name in names or ():
+            if name not in known:
+                raise TileError(f"{self.name} has no input or initializer {name}")
+        given = self._proto, self._initializers, self._options
+        return Model(*given, (*self._gradients, (names, with_outputs)))
+
+    def value_and_gradient(self, wrt: Sequence[str] | str | None = None) -> Model:
+        """The model that gives the outputs and then the gradient, as one named tuple."""
+        return self.gradient(wrt, with_outputs=True)
+
+    # -- binding -----------------------------------------------------------------------------
+
+    def _bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Ready, list[Any]]:
+        """The function for the inputs of a call, and its arguments."""
+        cotangents = [*args[len(self.inputs) :]] if self._gradients else []
+        args = args[: len(self.inputs)] if self._gradients else args
+        own = dict(named)
+        given = {**dict(zip(self.inputs, args, strict=False)), **own}
+        if len(args) > len(self.inputs) or len(given) < len(args) + len(own):
+            raise TileError(
+                f"{self.name} takes {', '.join(self.inputs) or 'no inputs'}, each once; "
+                f"{len(args) + len(own)} were given"
+            )
+        extra = {k: v for k, v in given.items() if k not in self.inputs}
+        if extra and not self._gradients:
+            raise TileError(f"{self.name} has no input {next(iter(extra))}")
+        if missing := [name for name in self.inputs if name not in given]:
+            raise TileError(f"{self.name} needs the input {missing[0]}")
+        own = {name: self._input(name, given[name]) for name in self.inputs}
+        ready = self._for(own)
+        arrays = {**self._initializers, **_flat(own)}
+        values = [arrays[name] for name in ready.inputs]
+        return ready, [*values, *cotangents, *extra.values()]
+
+    def _input(self, name: str, value: Any) -> Array | list[Array]:
+        """A tensor, or a list of them for a sequence."""
+        declared = self._declared[name]
+        if declared.HasField("optional_type"):
+            declared = declared.optional_type.elem_type
+            if value is None:
+                raise TileError(f"input {name} is left out, which is not supported")
+        if declared.HasField("tensor_type"):
+            return self._array(name, declared.tensor_type, value)
+        if declared.HasField("sequence_type"):
+            element = declared.sequence_type.elem_type
+            if element.HasField("tensor_type"):
+                return [self._array(name, element.tensor_type, v) for v in value]
+        raise TileError(f"input {name} is no tensor, and no sequence of tensors")
+
+    def _array(self, name: str, declared: Any, value: Any) -> Array:
+        number = declared.elem_type
+        if number == onnx.TensorProto.STRING:
+            raise TileError(f"input {name} is a tensor of strings")
+        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
+        array = np.ascontiguousarray(value)
+        array = array.reshape(np.shape(value))
+        if array.dtype != dtype:
+            if not isinstance(value, list | int | float | bool):
+                raise TileError(f"input {name} is of {dtype}, and {array.dtype} was given")
+            array = array.astype(dtype)
+        if dtype not in ELEMENT_TYPES or _is_narrow(number):
+            kind = onnx.TensorProto.DataType.Name(number)
+            raise TileError(f"input {name}: there are no tensors of {kind}")
+        self._check_shape(name, declared, array)
+        return array
+
+    def _check_shape(self, name: str, t: Any, array: Array) -> None:
+        if not t.HasField("shape"):
+            return
+        wanted = [d.dim_value if d.HasField("dim_value") else None for d in t.shape.dim]
+        fits = len(wanted) == array.ndim and all(
+            n is None or n == m for n, m in zip(wanted, array.shape, strict=True)
+        )
+        if not fits:
+            dims = [d.dim_value if d.HasField("dim_value") else d.dim_param for d in t.shape.dim]
+            text = ", ".join(str(d) for d in dims)
+            raise TileError(f"input {name} has the shape ({text}), and {array.shape} was given")
+
+    def _for(self, arrays: Mapping[str, Given]) -> Ready:
+        while True:
+            key = self._key(arrays)
+            if (ready := self._ready.find(key)) is not None:
+                return ready
+            try:
+                return self._ready.put(key, self._made(arrays))
+            except UnknownValueError as error:
+                if not isinstance(arrays[error.name], np.ndarray):
+                    raise TileError(
+                        f"a shape depends on the numbers of {error.name}, which is a sequence"
+                    ) from None
+                self._known.add(error.name)
+
+    def _key(self, arrays: Mapping[str, Given]) -> tuple[Any, ...]:
+        flat = _flat(arrays)
+        values = tuple(flat[name].tobytes() for name in flat if name in self._known)
+        return (*flat, *signature_of([*flat.values()]), *values)
+
+    def _made(self, arrays: Mapping[str, Given]) -> Ready:
+        known = {k: a for k, a in _flat(arrays).items() if k in self._known}
+        types = {
+            k: [*map(type_of, a)] if isinstance(a, list) else type_of(a)
+            for k, a in arrays.items()
+            if k not in known
+        }
+        with sourced():
+            made: Converted = convert_model(
+                self._proto, types, known, self._initializers, self.name
+            )
+        function = compile_module(made.module, **self._options)
+        for wrt, with_outputs in self._gradients:
+            places = None if wrt is None else [made.inputs.index(name) for name in wrt]
+            function = function.gradient(places, with_outputs=with_outputs)
+        return Ready(function, made.inputs, made.counts if not self._gradients else ())
+
+    def _on_device(self, ready: Ready, arrays: Sequence[Any]) -> list[Any]:
+        """Arguments with the initializers in the device's memory."""
+        import pyopencl.array as cla
+
+        from tiledialect.lowering.runtime.device.queues import queue_for
+
+        queue = queue_for(ready.function.device)
+        values = [*arrays]
+        for k, name in enumerate(ready.inputs):
+            if name in self._initializers:
+                if name not in self._resident:
+                    self._resident[name] = cla.to_device(queue, self._initializers[name])
+                values[k] = self._resident[name]
+        if all(isinstance(v, np.ndarray) for v in values) and values:
+            values[0] = cla.to_device(queue, values[0])
+        return values
+
+
+def _flat(arrays: Mapping[str, Given]) -> dict[str, Array]:
+    """Tensors by the names that the function has for them."""
+    found: dict[str, Array] = {}
+    for name, given in arrays.items():
+        if isinstance(given, list):
+            found |= {f"{name}.{k}": a for k, a in enumerate(given)}
+        else:
+            found[name] = given
+    return found
+
+
+def _is_narrow(number: int) -> bool:
+    return onnx.TensorProto.DataType.Name(number) in ("INT4", "UINT4", "INT2", "UINT2")
+
+
+@front_door
+def load(
+    source: str | PathLike[str] | onnx.ModelProto,
+    *,
+    device: Any = None,
+    tune: int | str = 0,
+    precision: str | None = None,
+) -> Model:
+    """A model from an ``.onnx`` file, with external data beside it, or from its protobuf.
+
+    Args:
+        source: a path, or a model that is loaded.
+        device: where to run, as for ``td.compile``.
+        tune: number of schedules of each kernel to measure, as for ``td.compile``.
+        precision: of sums of products, as for ``td.compile``.
+
+    Raises:
+        TileError: the file cannot be read; at a call, an operator cannot be converted.
+    """
+    base = ""
+    if isinstance(source, str | PathLike):
+        base = str(Path(source).parent)
+        try:
+            proto = onnx.load(str(source))
+        except Exception as error:
+            raise TileError(f"{source} cannot be read: {error}") from None
+    elif isinstance(source, onnx.ModelProto):  # pyright: ignore[reportUnnecessaryIsInstance]
+        proto = source
+    else:
+        raise TileError(f"a model is a path or a ModelProto, not {type(source)}")
+    options = {"device": device, "tune": tune, "precision": precision}
+    return Model(proto, _initializers(proto, base), options)
+
+
+def _initializers(proto: onnx.ModelProto, base: str) -> dict[str, npt.NDArray[Any]]:
+    return {t.name: onnx.numpy_helper.to_array(t, base) for t in proto.graph.initializer}
