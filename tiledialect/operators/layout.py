@@ -188,6 +188,12 @@ def section(
     return strided_slice(b, x, starts, stops, steps)
 
 
+def element(b: TensorBuilder, x: SSAValue, axis: int, place: int) -> SSAValue:
+    """Part of a tensor at a place of an axis, which it lacks."""
+    part = section(b, x, axis, place, place + 1)
+    return reshape(b, part, tuple(n for k, n in enumerate(shape(x)) if k != axis))
+
+
 def filled(b: TensorBuilder, value: SSAValue, sizes: Shape) -> SSAValue | None:
     """The scalar ``value`` as the default of a contraction of a shape; None if that is 0."""
     made = constant_of(value)

@@ -12,15 +12,8 @@ from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators.layout import broadcast, constant, element_type, reshape, shape
-from tiledialect.operators.reductions import neutral, reduce
-
-
-def _along(b: TensorBuilder, x: SSAValue, kind: Aggregation, axis: int) -> SSAValue:
-    """Aggregate along an axis, which stays with one element."""
-    t = element_type(x)
-    total = reduce(b, x, constant(b, neutral(kind, t), t), kind, [axis])
-    return reshape(b, total, tuple(1 if k == axis else n for k, n in enumerate(shape(x))))
+from tiledialect.operators.layout import broadcast, constant, element_type, shape
+from tiledialect.operators.reductions import reduce, reduced
 
 
 def stop_gradient(b: TensorBuilder, x: SSAValue) -> SSAValue:
@@ -32,19 +25,19 @@ def stop_gradient(b: TensorBuilder, x: SSAValue) -> SSAValue:
 
 def _shifted(b: TensorBuilder, x: SSAValue, axis: int) -> SSAValue:
     """A tensor less its maximum along an axis, by which there is no derivative."""
-    return b.sub(x, stop_gradient(b, _along(b, x, Aggregation.max, axis)))
+    return b.sub(x, stop_gradient(b, reduced(b, x, Aggregation.max, [axis], keeps=True)))
 
 
 def softmax(b: TensorBuilder, x: SSAValue, axis: int) -> SSAValue:
     """Exponentials over their sum along an axis."""
     exponentials = b.op(ew.ExpOp, _shifted(b, x, axis))
-    return b.div(exponentials, _along(b, exponentials, Aggregation.add, axis))
+    return b.div(exponentials, reduced(b, exponentials, Aggregation.add, [axis], keeps=True))
 
 
 def log_softmax(b: TensorBuilder, x: SSAValue, axis: int) -> SSAValue:
     """The logarithm of ``softmax``."""
     shifted = _shifted(b, x, axis)
-    total = _along(b, b.op(ew.ExpOp, shifted), Aggregation.add, axis)
+    total = reduced(b, b.op(ew.ExpOp, shifted), Aggregation.add, [axis], keeps=True)
     return b.sub(shifted, b.op(ew.LogOp, total))
 
 

@@ -133,6 +133,18 @@ def running(
     return cast(b, b.insert(result), t)
 
 
+def reduced(
+    b: TensorBuilder, x: SSAValue, kind: Aggregation, axes: Sequence[int], *, keeps: bool
+) -> SSAValue:
+    """Aggregate along axes, which stay with one element if ``keeps``."""
+    t = element_type(x)
+    result = reduce(b, x, constant(b, neutral(kind, t), t), kind, axes)
+    if keeps:
+        sizes = tuple(1 if k in axes else n for k, n in enumerate(shape(x)))
+        result = reshape(b, result, sizes)
+    return result
+
+
 def reduce_window(
     b: TensorBuilder,
     x: SSAValue,
@@ -284,7 +296,6 @@ def place_in_window(
     b: TensorBuilder,
     x: SSAValue,
     best: SSAValue,
-    extreme: Aggregation,
     windows: Sequence[Window],
     order: Sequence[int],
 ) -> SSAValue:

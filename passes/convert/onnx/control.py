@@ -136,7 +136,9 @@ def _scan(b: TensorBuilder, node: Node) -> Values:
     for time in range(times):
         scope = node.scope.inner()
         rows = [
-            _at(b, v, axis_of(node, axis, len(shape(v))), times - 1 - time if way else time)
+            layout.element(
+                b, v, axis_of(node, axis, len(shape(v))), times - 1 - time if way else time
+            )
             for v, axis, way in zip(scanned, axes, ways, strict=True)
         ]
         _passed(scope, names, [*states, *rows])
@@ -148,12 +150,6 @@ def _scan(b: TensorBuilder, node: Node) -> Values:
         for rows, axis, way in zip(collected, out_axes, out_ways, strict=True)
     ]
     return [*states, *whole]
-
-
-def _at(b: TensorBuilder, x: SSAValue, axis: int, place: int) -> SSAValue:
-    """Element along an axis, which is dropped."""
-    part = layout.section(b, x, axis, place, place + 1)
-    return layout.reshape(b, part, tuple(n for k, n in enumerate(shape(x)) if k != axis))
 
 
 # -- sequences ---------------------------------------------------------------------------------

@@ -226,10 +226,6 @@ def _trilu(b: TensorBuilder, node: Node) -> Values:
     return [layout.cast(b, b.select(inside, x, constant(b, 0, element_type(x))), element_type(x))]
 
 
-def _size(b: TensorBuilder, node: Node) -> Values:
-    return _shape(b, node)
-
-
 def _center_crop_pad(b: TensorBuilder, node: Node) -> Values:
     x, wanted = node.tensor(0), node.numbers("shape", 1) or []
     axes = node.numbers("axes") or [*range(len(shape(x)))]
@@ -256,7 +252,7 @@ LAYOUT: dict[str, Conversion] = {
     "Range": _range,
     "Reshape": _reshape,
     "Shape": _shape,
-    "Size": _size,
+    "Size": _shape,
     "Slice": _slice,
     "SpaceToDepth": _space_to_depth,
     "Split": _split,

@@ -16,9 +16,8 @@ from tiledialect.operators import layout
 from tiledialect.operators.layout import cast, constant, element_type, shape
 from tiledialect.operators.linear import Window
 from tiledialect.operators.normalization import BatchNorm, log_softmax, softmax
-from tiledialect.operators.reductions import reduce_window
+from tiledialect.operators.reductions import reduce_window, reduced
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of
-from tiledialect.passes.convert.onnx.reductions import reduced
 
 Values = Sequence[Value]
 
@@ -47,49 +46,53 @@ def _batch_norm(b: TensorBuilder, node: Node) -> Values:
     return [cast(b, result, element_type(x)), means, variances]
 
 
-def normalized(b: TensorBuilder, x: SSAValue, axes: Sequence[int], epsilon: float) -> SSAValue:
-    """A tensor less its mean along axes, over its deviation."""
+def _mean(b: TensorBuilder, x: SSAValue, axes: Sequence[int]) -> SSAValue:
+    """Mean along axes, which stay."""
     count = float(prod(shape(x)[k] for k in axes))
-    mean = b.div(reduced(b, x, Aggregation.add, axes, keeps=True), count)
-    centred = b.sub(x, mean)
-    variance = b.div(reduced(b, fn.square(b, centred), Aggregation.add, axes, keeps=True), count)
-    return b.mul(centred, fn.rsqrt(b, b.add(variance, epsilon)))
+    return b.div(reduced(b, x, Aggregation.add, axes, keeps=True), count)
+
+
+def _over_deviation(
+    b: TensorBuilder, node: Node, x: SSAValue, axes: Sequence[int]
+) -> tuple[SSAValue, SSAValue]:
+    """Factor that makes the mean of the squares along axes 1, and the tensor times it."""
+    square = _mean(b, fn.square(b, x), axes)
+    factor = fn.rsqrt(b, b.add(square, node.attribute("epsilon", 1e-5)))
+    return factor, b.mul(x, factor)
 
 
 def _instance_norm(b: TensorBuilder, node: Node) -> Values:
     x, scale, offset = map(node.tensor, range(3))
     rank = len(shape(x))
-    own = normalized(b, x, [*range(2, rank)], node.attribute("epsilon", 1e-5))
+    axes = [*range(2, rank)]
+    _, own = _over_deviation(b, node, b.sub(x, _mean(b, x, axes)), axes)
     column = (shape(scale)[0], *[1] * (rank - 2))
     scaled = b.mul(own, layout.reshape(b, scale, column))
     return [b.add(scaled, layout.reshape(b, offset, column))]
 
 
-def _layer_norm(b: TensorBuilder, node: Node) -> Values:
-    x, scale = node.tensor(0), node.tensor(1)
-    rank, t = len(shape(x)), element_type(x)
-    axes = [*range(axis_of(node, node.attribute("axis", -1), rank), rank)]
+def _last_axes(b: TensorBuilder, node: Node) -> tuple[SSAValue, list[int]]:
+    """The input in the type of its statistics, and the axes from the node's on."""
+    x = node.tensor(0)
+    rank = len(shape(x))
     wide = cast(b, x, f32) if node.attribute("stash_type", 1) == 1 else x
-    count = float(prod(shape(x)[k] for k in axes))
-    mean = b.div(reduced(b, wide, Aggregation.add, axes, keeps=True), count)
-    centred = b.sub(wide, mean)
-    variance = b.div(reduced(b, fn.square(b, centred), Aggregation.add, axes, keeps=True), count)
-    factor = fn.rsqrt(b, b.add(variance, node.attribute("epsilon", 1e-5)))
-    result = b.mul(cast(b, b.mul(centred, factor), t), scale)
+    return wide, [*range(axis_of(node, node.attribute("axis", -1), rank), rank)]
+
+
+def _layer_norm(b: TensorBuilder, node: Node) -> Values:
+    t, (x, axes) = element_type(node.tensor(0)), _last_axes(b, node)
+    mean = _mean(b, x, axes)
+    factor, own = _over_deviation(b, node, b.sub(x, mean), axes)
+    result = b.mul(cast(b, own, t), node.tensor(1))
     if (offset := node.optional(2)) is not None:
         result = b.add(result, offset)
     return [cast(b, result, t), mean, factor][: max(1, len(node.proto.output))]
 
 
 def _rms_norm(b: TensorBuilder, node: Node) -> Values:
-    x, scale = node.tensor(0), node.tensor(1)
-    rank, t = len(shape(x)), element_type(x)
-    axes = [*range(axis_of(node, node.attribute("axis", -1), rank), rank)]
-    wide = cast(b, x, f32) if node.attribute("stash_type", 1) == 1 else x
-    count = float(prod(shape(x)[k] for k in axes))
-    square = b.div(reduced(b, fn.square(b, wide), Aggregation.add, axes, keeps=True), count)
-    factor = fn.rsqrt(b, b.add(square, node.attribute("epsilon", 1e-5)))
-    return [cast(b, b.mul(cast(b, b.mul(wide, factor), t), scale), t)]
+    t, (x, axes) = element_type(node.tensor(0)), _last_axes(b, node)
+    _, own = _over_deviation(b, node, x, axes)
+    return [cast(b, b.mul(cast(b, own, t), node.tensor(1)), t)]
 
 
 def _lp_norm(b: TensorBuilder, node: Node) -> Values:

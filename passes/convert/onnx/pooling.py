@@ -46,7 +46,7 @@ def _max_pool(b: TensorBuilder, node: Node) -> Values:
     order = [*range(len(each))]
     if node.attribute("storage_order", 0):
         order = [0, 1, *reversed(order[2:])]
-    place = place_in_window(b, x, found, Aggregation.max, each, order)
+    place = place_in_window(b, x, found, each, order)
     return [found, cast(b, place, i64)]
 
 

@@ -188,21 +188,16 @@ def _activations(node: Node, layer: Layer, directions: int) -> list[list[Activat
     return [found[k * count : (k + 1) * count] for k in range(directions)]
 
 
-def _row(b: TensorBuilder, x: SSAValue, k: int) -> SSAValue:
-    """Element ``k`` along the first axis, which is dropped."""
-    return layout.reshape(b, layout.section(b, x, 0, k, k + 1), tuple(shape(x)[1:]))
-
-
 def _cell(b: TensorBuilder, node: Node, layer: Layer, k: int, acts: list[Activation]) -> Cell:
-    weights, recurrent = (_row(b, node.tensor(n), k) for n in (1, 2))
+    weights, recurrent = (layout.element(b, node.tensor(n), 0, k) for n in (1, 2))
     hidden = shape(recurrent)[1]
     biases = None
     if (bias := node.optional(3)) is not None:
-        parts = _parts(b, _row(b, bias, k), 2 * layer.gates, hidden)
+        parts = _parts(b, layout.element(b, bias, 0, k), 2 * layer.gates, hidden)
         biases = [*zip(parts[: layer.gates], parts[layer.gates :], strict=True)]
     peepholes = None
     if layer.states == 2 and (found := node.optional(7)) is not None:
-        peepholes = _parts(b, _row(b, found, k), 3, hidden)
+        peepholes = _parts(b, layout.element(b, found, 0, k), 3, hidden)
     gates = _parts(b, weights, layer.gates, hidden), _parts(b, recurrent, layer.gates, hidden)
     return Cell(b, node, hidden, *gates, biases, acts, peepholes)
 
@@ -264,7 +259,7 @@ def _run(
     lengths = node.optional(4)
     outputs: list[SSAValue] = []
     for time in reversed(range(times)) if is_reverse else range(times):
-        after = layer.step(cell, _row(b, x, time), states)
+        after = layer.step(cell, layout.element(b, x, 0, time), states)
         out = after[0]
         if lengths is not None:
             # Steps after the end of a sequence leave its states, and give 0.
@@ -285,7 +280,7 @@ def _first_state(
         return layout.full(b, 0, sizes, element_type(node.tensor(0)))
     if node.attribute("layout", 0):
         given = layout.transpose(b, given, [1, 0, 2])
-    return _row(b, given, k)
+    return layout.element(b, given, 0, k)
 
 
 RECURRENT: dict[str, Conversion] = {

@@ -15,8 +15,8 @@ from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
 from tiledialect.operators.indexing import sort_places, take_along
-from tiledialect.operators.layout import cast, constant, element_type, shape
-from tiledialect.operators.reductions import neutral, reduce, running
+from tiledialect.operators.layout import cast, element_type, shape
+from tiledialect.operators.reductions import reduced, running
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of
 
 Values = Sequence[Value]
@@ -33,18 +33,6 @@ def _axes(node: Node, rank: int) -> list[int] | None:
     if not axes:
         return None if node.attribute("noop_with_empty_axes", 0) else [*range(rank)]
     return [axis_of(node, axis, rank) for axis in axes]
-
-
-def reduced(
-    b: TensorBuilder, x: SSAValue, kind: Aggregation, axes: Sequence[int], *, keeps: bool
-) -> SSAValue:
-    """Aggregate along axes, which stay with one element if ``keeps``."""
-    t = element_type(x)
-    result = reduce(b, x, constant(b, neutral(kind, t), t), kind, axes)
-    if keeps:
-        sizes = tuple(1 if k in axes else n for k, n in enumerate(shape(x)))
-        result = layout.reshape(b, result, sizes)
-    return result
 
 
 def _reduction(kind: Aggregation, before: Function = _same, after: Function = _same) -> Conversion:
