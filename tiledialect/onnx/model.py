@@ -30,7 +30,7 @@ try:
 except ImportError:
     raise ImportError("td.onnx needs ONNX: pip install 'tiledialect[onnx]'") from None
 
-from tiledialect.passes.convert.onnx.base import UnknownValueError
+from tiledialect.passes.convert.onnx.base import UNSUPPORTED, UnknownValueError
 from tiledialect.passes.convert.onnx.graph import Array, Converted, convert_model
 
 Given = Array | list[Array]
@@ -211,7 +211,7 @@ class Model:
             if not isinstance(value, list | int | float | bool):
                 raise TileError(f"input {name} is of {dtype}, and {array.dtype} was given")
             array = array.astype(dtype)
-        if dtype not in ELEMENT_TYPES or _is_narrow(number):
+        if dtype not in ELEMENT_TYPES or onnx.TensorProto.DataType.Name(number) in UNSUPPORTED:
             kind = onnx.TensorProto.DataType.Name(number)
             raise TileError(f"input {name}: there are no tensors of {kind}")
         self._check_shape(name, declared, array)
@@ -292,10 +292,6 @@ def _flat(arrays: Mapping[str, Given]) -> dict[str, Array]:
         else:
             found[name] = given
     return found
-
-
-def _is_narrow(number: int) -> bool:
-    return onnx.TensorProto.DataType.Name(number) in ("INT4", "UINT4", "INT2", "UINT2")
 
 
 @front_door

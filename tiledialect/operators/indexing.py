@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import GatherOp, ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators.elementwise import clamped_index
+from tiledialect.operators.elementwise import clamped_index, is_before
 from tiledialect.operators.layout import (
     broadcast,
     cast,
@@ -215,6 +215,15 @@ def sort_places(b: TensorBuilder, is_before: SSAValue, is_after: SSAValue) -> SS
     like = full(b, 0, (rows * count,), i32)
     found = b.insert(ScatterOp.make(number, reshape(b, place, (rows * count,)), like))
     return reshape(b, found, (rows, count))
+
+
+def top_places(b: TensorBuilder, x: SSAValue, number: int, *, is_least: bool = False) -> SSAValue:
+    """Places in each row of its greatest, or least, elements in their total order."""
+    rows, count = shape(x)
+    across, along = (reshape(b, x, sizes) for sizes in ((rows, count, 1), (rows, 1, count)))
+    less, greater = is_before(b, along, across), is_before(b, across, along)
+    first, last = (greater, less) if is_least else (less, greater)
+    return section(b, sort_places(b, first, last), 1, 0, number)
 
 
 def take_along(b: TensorBuilder, x: SSAValue, places: SSAValue) -> SSAValue:

@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
-from tiledialect.operators.indexing import sort_places, take_along
+from tiledialect.operators.indexing import MOST_COMPARED, take_along, top_places
 from tiledialect.operators.layout import cast, element_type, shape
 from tiledialect.operators.reductions import reduced, running
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of
@@ -153,13 +153,9 @@ def _top_k(b: TensorBuilder, node: Node) -> Values:
     sizes = shape(moved)
     rows, length = prod(sizes[:-1]), sizes[-1]
     flat = layout.reshape(b, moved, (rows, length))
-    across = layout.reshape(b, flat, (rows, length, 1))
-    along = layout.reshape(b, flat, (rows, 1, length))
-    before, after = fn.is_before(b, along, across), fn.is_before(b, across, along)
-    if not node.attribute("largest", 1):
-        before, after = after, before
-    # Comparisons are of element j, along the second axis, with element i along the third.
-    places = layout.section(b, sort_places(b, before, after), 1, 0, count)
+    if rows * length**2 > MOST_COMPARED:
+        raise node.refusal(f"rows of {length} elements are too long, as each two are compared")
+    places = top_places(b, flat, count, is_least=not node.attribute("largest", 1))
     back = [order.index(k) for k in range(rank)]
     found = take_along(b, flat, places), cast(b, places, i64)
     return [layout.transpose(b, layout.reshape(b, v, (*sizes[:-1], count)), back) for v in found]

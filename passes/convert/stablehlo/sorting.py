@@ -10,9 +10,8 @@ from xdsl.ir import Operation, SSAValue
 from tiledialect.dialects import stablehlo as added
 from tiledialect.dialects.stablehlo import chlo
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
-from tiledialect.operators.indexing import MOST_COMPARED, sort_places, take_along
+from tiledialect.operators.indexing import MOST_COMPARED, sort_places, take_along, top_places
 from tiledialect.operators.layout import shape
 from tiledialect.passes.convert.stablehlo.base import Conversion, refusal
 from tiledialect.passes.convert.stablehlo.elementwise import apply
@@ -53,9 +52,7 @@ def _top_k(b: TensorBuilder, op: chlo.TopKOp, operands: Values) -> Values:
     sizes, number = shape(x), op.k.value.data
     rows, count = _rows(op, sizes, len(sizes) - 1)
     flat = layout.reshape(b, x, (rows, count))
-    across, along = (layout.reshape(b, flat, s) for s in ((rows, count, 1), (rows, 1, count)))
-    places = sort_places(b, fn.is_before(b, along, across), fn.is_before(b, across, along))
-    first = layout.section(b, places, 1, 0, number)
+    first = top_places(b, flat, number)
     found = (take_along(b, flat, first), first)
     return [layout.reshape(b, v, (*sizes[:-1], number)) for v in found]
 
