@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,47 +50,112 @@ def add_program(parser: ArgumentParser, verb: str) -> None:
     )
 
 
-class Given:
-    """The function of a command line, or its gradient, and the inputs."""
+@dataclass(frozen=True)
+class Call:
+    """A function, or its gradient, and the inputs of a call."""
 
-    def __init__(self, args: Namespace):
-        if not args.file:
-            raise TileError("give a .tile or .mlir file")
-        self._args = args
-        specs = dict(spec.split("=", 1) for spec in args.input if "=" in spec)
-        check_standard_input(args.file, specs)
-        is_text = args.file == STANDARD_INPUT
-        self.forward = td.compile(
-            sys.stdin.read().removeprefix("\ufeff") if is_text else Path(args.file),
-            device=args.device,
-            name=args.function,
-            precision=args.precision,
-            constants=constants(args.constant),
-        )
-        """The function of the program."""
-        names = (args.gradient or "").split(",")
-        self._wrt = tuple(name.strip() for name in names if name.strip())
-        self.function = self.forward
-        """The function, or its gradient."""
-        if args.gradient is not None:
-            self.function = self.forward.gradient(self._wrt if args.gradient else None)
-        self.inputs: dict[str, Any] = {}
+    forward: td.Function
+    """The function of the program."""
+    function: td.Function
+    """The function, or its gradient."""
+    inputs: dict[str, Any]
 
     @property
     def cotangents(self) -> Sequence[str]:
         """Names of the inputs that only the gradient has."""
         return self.function.inputs[len(self.forward.inputs) :]
 
-    def read_inputs(self, others: Mapping[str, str] | None = None) -> None:
-        """Make the inputs by the options, and by other specifications."""
-        names = self.function.inputs
-        specs = named(self._args.input, "--input", names)
-        self.inputs = read_inputs({**(others or {}), **specs}, names)
-        if self.function is not self.forward and not self._wrt:
+
+class Program:
+    """The program of a command line."""
+
+    def __init__(self, args: Namespace):
+        self._args = args
+        self.forward = td.compile(
+            sys.stdin.read().removeprefix("\ufeff")
+            if args.file == STANDARD_INPUT
+            else Path(args.file),
+            device=args.device,
+            name=args.function,
+            precision=args.precision,
+            constants=constants(args.constant),
+        )
+        """The function of the program."""
+        self._wrt = gradient_inputs(args)
+        function = self.forward
+        if self._wrt is not None:
+            function = self.forward.gradient(self._wrt or None)
+        self._function = function
+
+    @property
+    def inputs(self) -> Sequence[str]:
+        """Names of the inputs that can be given."""
+        return self._function.inputs
+
+    def call(self, specs: Mapping[str, str]) -> Call:
+        """The call with inputs by these specifications."""
+        inputs = read_inputs(specs, self.inputs)
+        function = self._function
+        if self._wrt == ():
             # Integers have no gradient.
-            kinds = {n: kind_of(np.asarray(self.inputs.get(n)).dtype) for n in self.forward.inputs}
+            kinds = {n: kind_of(np.asarray(inputs.get(n)).dtype) for n in self.forward.inputs}
             wrt = tuple(name for name, kind in kinds.items() if kind == "f")
-            self.function = self.forward.gradient(wrt or None)
+            function = self.forward.gradient(wrt or None)
+        return Call(self.forward, function, inputs)
+
+
+class OnnxModel:
+    """The model of ONNX of a command line."""
+
+    def __init__(self, args: Namespace):
+        for option in ("function", "constant"):
+            if getattr(args, option):
+                raise TileError(f"--{option} is not for models of ONNX")
+        try:
+            from tiledialect.onnx import load
+        except ImportError as error:
+            raise TileError(str(error)) from None
+        self._wrt = gradient_inputs(args)
+        self._model = load(args.file, device=args.device, precision=args.precision)
+
+    @property
+    def inputs(self) -> Sequence[str]:
+        """Names of the inputs that can be given."""
+        return self._model.inputs
+
+    def call(self, specs: Mapping[str, str]) -> Call:
+        """The call with inputs by these specifications; cotangents cannot be given."""
+        given = read_inputs(specs, self.inputs)
+        forward, inputs = self._model.bind(**given)
+        function = forward
+        if self._wrt is not None:
+            function, inputs = self._model.gradient(self._wrt or None).bind(**given)
+        return Call(forward, function, inputs)
+
+
+def gradient_inputs(args: Namespace) -> tuple[str, ...] | None:
+    """Names that ``--gradient`` has, none for all inputs; None without the option."""
+    if args.gradient is None:
+        return None
+    names = tuple(name.strip() for name in args.gradient.split(",") if name.strip())
+    if args.gradient and not names:
+        raise TileError(f"--gradient {args.gradient}: write --gradient A,B, or no names for all")
+    return names
+
+
+def given_program(args: Namespace) -> Program | OnnxModel:
+    """The program, or the model of ONNX, of a command line."""
+    if not args.file:
+        raise TileError("give a .tile, .mlir or .onnx file")
+    check_standard_input(args.file, dict(s.split("=", 1) for s in args.input if "=" in s))
+    return (OnnxModel if Path(args.file).suffix == ".onnx" else Program)(args)
+
+
+def given_call(
+    args: Namespace, program: Program | OnnxModel, others: Mapping[str, str] | None = None
+) -> Call:
+    """The call with inputs by the options, and by other specifications."""
+    return program.call({**(others or {}), **named(args.input, "--input", program.inputs)})
 
 
 def check_standard_input(file: str, specs: Mapping[str, str]) -> None:

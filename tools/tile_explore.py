@@ -21,7 +21,7 @@ from tiledialect.ir.mlir_text import read_text
 from tiledialect.ir.signature import parse_type, type_text
 from tiledialect.tools.array_files import STANDARD_INPUT, read_array
 from tiledialect.tools.command import each_named, named, run_command, say
-from tiledialect.tools.given_program import Given, add_program
+from tiledialect.tools.given_program import Program, add_program, given_call, given_program
 
 if TYPE_CHECKING:
     from tiledialect.exploration.explore import Progress
@@ -115,7 +115,7 @@ def run_phase(args: Namespace, settings: Settings) -> int:
     given = [f"--{name}" for name in SEARCHING if getattr(args, name) not in (None, False, [])]
     if given:
         raise TileError(f"{given[0]} is for searches, and --phase measures nothing")
-    if not args.file:
+    if not args.file or args.file.endswith(".onnx"):
         raise TileError("give a .tile or .mlir file")
     most = PROGRAMS if args.programs is None else args.programs
     if most < 1:
@@ -123,7 +123,7 @@ def run_phase(args: Namespace, settings: Settings) -> int:
     types = {name: _type(name, t) for name, t in named(_pairs(args), "--shapes").items()}
     is_text = args.file == STANDARD_INPUT
     if args.file.endswith(".tile"):
-        texts = tile_texts(args.phase, Given(args).function, types, most)
+        texts = tile_texts(args.phase, Program(args).forward, types, most)
     else:
         text = sys.stdin.read() if is_text else read_text(Path(args.file))
         programs = Programs(text, "<stdin>" if is_text else args.file, args.function, types)
@@ -150,20 +150,20 @@ def _pairs(args: Namespace) -> list[str]:
 
 def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any]]:
     """Function or gradient of the command line, with its inputs."""
-    program = Given(args)
-    shapes = named(_pairs(args), "--shapes", program.function.inputs)
+    program = given_program(args)
+    shapes = named(_pairs(args), "--shapes", program.inputs)
     twice = [name for name in named(args.input, "--input") if name in shapes]
     if twice:
         raise TileError(f"{twice[0]} is given by --input and by --shapes")
-    program.read_inputs({name: _random(name, text) for name, text in shapes.items()})
-    function, inputs = program.function, program.inputs
-    missing = [name for name in program.forward.inputs if name not in inputs]
+    call = given_call(args, program, {name: _random(name, text) for name, text in shapes.items()})
+    function, inputs = call.function, call.inputs
+    missing = [name for name in call.forward.inputs if name not in inputs]
     if missing:
         raise TileError(f"give the type of {missing[0]}: --shapes {missing[0]}=64x64xf32")
-    if program.cotangents:
-        own = {name: inputs[name] for name in program.forward.inputs}
-        outputs = program.forward.output_types(**own)
-        for seed, (name, t) in enumerate(zip(program.cotangents, outputs, strict=True), len(own)):
+    if call.cotangents:
+        own = {name: inputs[name] for name in call.forward.inputs}
+        outputs = call.forward.output_types(**own)
+        for seed, (name, t) in enumerate(zip(call.cotangents, outputs, strict=True), len(own)):
             # Cotangents of integers are left out.
             if kind_of(NUMPY_TYPES[t.element_type]) == "f":
                 inputs.setdefault(name, read_array(f"random({type_text(t)})", seed))

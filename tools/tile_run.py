@@ -15,7 +15,7 @@ from tiledialect.errors import TileError
 from tiledialect.interpreters.agreement import counted_terms, disagreement, distance, tolerance
 from tiledialect.tools.array_files import destinations, write_arrays
 from tiledialect.tools.command import named, run_command, say
-from tiledialect.tools.given_program import Given, add_program
+from tiledialect.tools.given_program import add_program, given_call, given_program
 
 Array = npt.NDArray[Any]
 
@@ -37,7 +37,7 @@ def parser() -> ArgumentParser:
     """The command line."""
     p = ArgumentParser(
         "tile-run",
-        description="Run a Tile program (.tile or .mlir) on an OpenCL device.",
+        description="Run a Tile program (.tile or .mlir) or a model (.onnx) on an OpenCL device.",
         epilog=EPILOG,
         formatter_class=RawDescriptionHelpFormatter,
     )
@@ -183,7 +183,7 @@ def run(args: Namespace) -> bool:
         measure_device(args.device)
         return True
     if not args.file:
-        raise TileError("give a .tile or .mlir file, or --list-devices")
+        raise TileError("give a .tile, .mlir or .onnx file, or --list-devices")
     if args.repeat is not None and (args.repeat < 1 or not args.profile):
         raise TileError("--repeat goes with --profile, and is at least 1")
     function, inputs, paths = prepared(args)
@@ -204,13 +204,12 @@ def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, st
     """Function or gradient of the command line, with its inputs and the outputs' paths."""
     from pathlib import Path
 
-    program = Given(args)
-    paths = named(args.output, "--output", program.function.outputs)
+    call = given_call(args, given_program(args))
+    function = call.function
+    paths = named(args.output, "--output", function.outputs)
     destinations(paths)
-    program.read_inputs()
-    function = program.function
     # Cotangents that are not given are ones.
-    inputs = {**dict.fromkeys(program.cotangents, 1.0), **program.inputs}
+    inputs = {**dict.fromkeys(call.cotangents, 1.0), **call.inputs}
     beside = Path(args.file).with_suffix(".schedules")
     if args.schedules or (beside.is_file() and args.gradient is None):
         function = function.with_schedules(Path(args.schedules or beside))

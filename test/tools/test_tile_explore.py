@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "give a .tile or .mlir file"),
+        ((), "give a .tile, .mlir or .onnx file"),
         (("none.tile",), "cannot read none.tile"),
         (("p.tile",), "give the type of A: --shapes A=64x64xf32"),
         (("p.tile", "--shapes", "A=2x3xf32"), "give the type of I"),
@@ -49,6 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (("p.tile", *TYPES, "--settings", "none"), "the settings none cannot be read"),
         (("p.tile", "--phase", "mapping"), "f is a Tile program, which has the phase algorithmic"),
         (("--phase", "mapping"), "give a .tile or .mlir file"),
+        (("m.onnx", "--phase", "mapping"), "give a .tile or .mlir file"),
         (("none.mlir", "--phase", "mapping"), "cannot read none.mlir"),
         (("p.mlir", "--phase", "mapping"), "f is not of Lift's patterns alone"),
         (("p.mlir", "--phase", "mapping", "--programs", "0"), "--programs must be at least 1"),

@@ -170,7 +170,7 @@ def test_help(run: Run):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "give a .tile or .mlir file"),
+        ([], "give a .tile, .mlir or .onnx file"),
         (["q.tile"], "cannot read q.tile: No such file"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
         (["p.tile", "--device", "nowhere"], "no OpenCL device 'nowhere'"),
@@ -191,7 +191,7 @@ def test_help(run: Run):
         (["p.tile", "--repeat", "3"], "--repeat goes with --profile"),
         (["p.tile", "--profile", "--repeat", "0"], "--repeat goes with --profile"),
         (["p.tile", "--gradient", "Z"], "Z"),
-        (["p.tile", "--gradient", ","], "`wrt` must name inputs of"),
+        (["p.tile", "--gradient", ","], "--gradient ,: write --gradient A,B"),
         (["p.tile", "--function", "f", "--input", "A=1"], "A"),
         (
             ["p.tile", "--input", "A=random(2,3)", "--input", "B=1", "--output", "S=no/where.npy"],

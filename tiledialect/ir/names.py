@@ -39,6 +39,11 @@ def from_hint(hint: str) -> str:
     return hint.replace(".prime", "'").replace(".", "_")
 
 
+def kept_name(name: str) -> str:
+    """The name of another language as a text of IR keeps it: ``/conv/out:0`` is ``_conv_out_0``."""
+    return from_hint(to_hint(name))
+
+
 # -- names of values -----------------------------------------------------------------------------
 
 Named = Operation | BlockArgument

@@ -120,6 +120,12 @@ class Model:
         return self._bound(args, named)[0].function
 
     @front_door
+    def bind(self, *args: Any, **named: Any) -> tuple[Function, dict[str, Any]]:
+        """The function of a call, and its inputs by the function's names: initializers, too."""
+        ready, arrays = self._bound(args, named)
+        return ready.function, dict(zip(ready.function.inputs, arrays, strict=False))
+
+    @front_door
     def profile(self, *args: Any, repeat: int = 1, **named: Any) -> Any:
         """The outputs and the times of the kernels, as of ``Function.profile``."""
         ready, arrays = self._bound(args, named)

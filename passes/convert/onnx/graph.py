@@ -12,14 +12,14 @@ import onnx
 from onnx.reference import ReferenceEvaluator
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import dce
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.ir.names import give_name
+from tiledialect.ir.names import give_name, kept_name
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.layout import element_type, shape
 from tiledialect.passes.convert.onnx.base import Node, UnknownValueError, Value, literal
@@ -55,6 +55,8 @@ class GraphScope:
     )
     """Definitions of operators in the model itself, by domain and name."""
     producers: dict[str, Node] = field(default_factory=dict[str, Node])
+    is_named: bool = False
+    """Whether results of nodes get the graph's names."""
 
     def value(self, name: str) -> Value:
         """The tensor, or the sequence, of a name."""
@@ -130,6 +132,9 @@ class GraphScope:
             except TileError as error:
                 found = [error] * len(proto.output)
             self.values |= zip(proto.output, found, strict=False)
+            if self.is_named:
+                for name, value in zip(proto.output, found, strict=False):
+                    _name(value, name)
 
     def _version(self, proto: onnx.NodeProto) -> int:
         domain = "" if proto.domain in DEFAULT_DOMAINS else proto.domain
@@ -258,12 +263,13 @@ def convert_model(
         arrays={**initializers, **known},
         dynamic=frozenset(types),
         functions={(f.domain, f.name): f for f in model.functions},
+        is_named=True,
     )
     flat = {key: t for name, given in types.items() for key, t in _flat(name, given)}
     taken = {**flat, **{k: _type(a) for k, a in initializers.items() if _is_parameter(a)}}
     for k, (key, t) in enumerate(taken.items()):
         argument = block.insert_arg(t, k)
-        give_name(argument, key)
+        give_name(argument, kept_name(key))
         scope.values[key] = argument
     for key, given in types.items():
         if not isinstance(given, TensorType):
@@ -276,8 +282,7 @@ def convert_model(
         parts = _leaves(found)
         counts.append(len(parts) if isinstance(found, tuple) else None)
         for k, value in enumerate(parts):
-            if not isinstance(value.owner, Block):
-                give_name(value, output.name if counts[-1] is None else f"{output.name}.{k}")
+            _name(value, output.name if counts[-1] is None else f"{output.name}.{k}")
         results += parts
     Rewriter.replace_op(end, func.ReturnOp(*results))
     return _finished(block, results, tuple(taken), frozenset(flat), name, counts)
@@ -310,6 +315,12 @@ def _flat(
     if isinstance(given, TensorType):
         return [(name, given)]
     return [(f"{name}.{k}", t) for k, t in enumerate(given)]
+
+
+def _name(value: Value | TileError, name: str) -> None:
+    """Name the result of an op as the model does."""
+    if isinstance(value, OpResult):
+        give_name(value, kept_name(name))
 
 
 def _leaves(value: Value) -> list[SSAValue]:
