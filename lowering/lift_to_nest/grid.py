@@ -47,6 +47,21 @@ def extent(value: SSAValue) -> Expr:
     return expression(leading(as_array(value, "map")))
 
 
+def axes_of(op: Operation) -> tuple[str, ...]:
+    """Axes along which a map is shared out."""
+    match op:
+        case maps.MapGlbOp():
+            return f"group.{AXES[op.dim.data]}", f"local.{AXES[op.dim.data]}"
+        case maps.MapWrgOp():
+            return (f"group.{AXES[op.dim.data]}",)
+        case maps.MapLclOp():
+            return (f"local.{AXES[op.dim.data]}",)
+        case maps.MapWarpOp():
+            return ("warp",)
+        case _:
+            return ("lane",)
+
+
 def grid_of(op: Operation, local_size: int) -> Grid:
     """Grid of a program whose maps say who does them, and by how many work-groups at most."""
     found = ops_of(op, *PARALLEL)

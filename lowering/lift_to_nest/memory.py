@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -15,12 +16,14 @@ from xdsl.dialects.builtin import (
     TupleType,
     VectorType,
     i1,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tiledialect.dialects.discardable import DOUBLE
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import label
-from tiledialect.dialects.lift.types import element_of, leading, sizes_of
+from tiledialect.dialects.lift.types import array, element_of, leading, sizes_of
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.indexed import ALWAYS
@@ -43,7 +46,8 @@ from tiledialect.index.integer.simplify import (
     simplify,
     simplify_condition,
 )
-from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid
+from tiledialect.index.size import Size
+from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid, axes_of
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
 from tiledialect.lowering.lift_to_nest.view_traces import Trace, ViewStep
 from tiledialect.lowering.lift_to_nest.views import (
@@ -56,13 +60,16 @@ from tiledialect.lowering.lift_to_nest.views import (
     Memory,
     Nowhere,
     Path,
+    Ring,
     TupleView,
     View,
     ViewAccess,
+    indices,
     resolve,
 )
 from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE, NestBuilder
 from tiledialect.passes.diagnostics.reporting import placed
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.loops import Role
 
 SERIAL, UNROLL, VECTOR = (LoopRole(role) for role in (Role.SERIAL, Role.UNROLL, Role.VECTOR))
@@ -170,27 +177,43 @@ class LiftMemory(NestBuilder):
 
         The part that the rest of the group shares is theirs alone.
         """
-        owners = [a for a in self.taken if space == LOCAL and not a.startswith("group")]
-        owners = [a for a in owners if self.counts[a].value != 1]
+        owners = self._owners() if space == LOCAL else []
         view = self._allocate(t, tuple(self.counts[a] for a in owners), space, hint)
         for axis in owners:
             view = ViewAccess(view, self.taken[axis])
         return view
 
+    def allocate_ring(self, t: Attribute, count: int, hint: str) -> Ring:
+        """Allocate local memory in which values of a type take turns in so many places."""
+        owners = self._owners()
+        outer = (Expr.const(count), *(self.counts[a] for a in owners))
+        view = self._allocate(t, outer, LOCAL, hint, is_ring=True)
+        return Ring(view, Expr(), count, tuple(self.taken[a] for a in owners))
+
+    def _owners(self) -> list[str]:
+        """Axes of work-items that share out a map around."""
+        items = [a for a in self.taken if not a.startswith("group")]
+        return [a for a in items if self.counts[a].value != 1]
+
     def _allocate(
-        self, t: Attribute, outer: tuple[Expr, ...], space: IntegerAttr, hint: str
+        self,
+        t: Attribute,
+        outer: tuple[Expr, ...],
+        space: IntegerAttr,
+        hint: str,
+        *,
+        is_ring: bool = False,
     ) -> View:
+        again = partial(self._allocate, space=space, hint=hint, is_ring=is_ring)
         match t:
             case TupleType():
-                return TupleView(
-                    tuple(self._allocate(part, outer, space, hint) for part in t.types)
-                )
+                return TupleView(tuple(again(part, outer) for part in t.types))
             case TensorType():
                 sizes = tuple(simplify(expression(s), self.env) for s in sizes_of(t))
-                return self._allocate(t.element_type, (*outer, *sizes), space, hint)
+                return again(t.element_type, (*outer, *sizes))
             case VectorType():
                 lanes = Expr.const(t.get_shape()[0])
-                return self._allocate(t.element_type, (*outer, lanes), space, hint)
+                return again(t.element_type, (*outer, lanes))
             case _:
                 shape = [size.value for size in outer]
                 total = 1
@@ -201,8 +224,27 @@ class LiftMemory(NestBuilder):
                             "a number"
                         )
                     total *= number
-                buffer = self.buffer(t, [total] if outer else [], space, hint)
-                return Memory(hint, outer, buffer)
+                flat = [total] if outer else []
+                if not is_ring:
+                    return Memory(hint, outer, self.buffer(t, flat, space, hint))
+                count = shape[0] or 1
+                buffer = self.buffer(t, [count, total // count], space, hint)
+                assert isinstance(buffer.owner, Operation)
+                buffer.owner.attributes[DOUBLE] = IntegerAttr(count, i64)
+                return Memory(hint, outer, buffer, is_ring)
+
+    def allocate_held(self, shared_by: Sequence[Operation], t: Attribute, hint: str) -> View:
+        """Allocate private memory of each work-item for its elements of an array."""
+        assert isinstance(t, TensorType)
+        axes = tuple((axis, self.counts[axis]) for op in shared_by for axis in axes_of(op))
+        sizes = sizes_of(t)
+        own: list[Size] = []
+        for size, (_, count) in zip(sizes, axes, strict=False):
+            if size.value is None or count.value is None:
+                raise OpenSizeError(f"work-items hold an array of {size}, which must be a number")
+            own.append(Size.of(ceil_div(size.value, count.value)))
+        kept = array((*own, *sizes[len(own) :]), t.element_type)
+        return Held(self.allocate(kept, PRIVATE, hint), axes)
 
     def allocate_global(self, t: Attribute, hint: str, axes: Sequence[str], shared: bool) -> View:
         """Allocate global memory for values of a type, for each step of the maps around.
@@ -279,12 +321,15 @@ class LiftMemory(NestBuilder):
         return value
 
     def _address(self, memory: Memory, path: Path) -> list[Expr]:
-        written = memory.address(path)
-        address = simplify(written, self.env)
-        self.before += operations(written)
-        self.after += operations(address)
+        written = [memory.address(path)]
+        if memory.is_ring:
+            rest = replace(memory, sizes=memory.sizes[1:])
+            written = [*indices(path[:1]), rest.address(path[1:])]
+        access = [simplify(e, self.env) for e in written]
+        self.before += sum(map(operations, written))
+        self.after += sum(map(operations, access))
         t = self.memory_of(memory).type
-        return [address] if isinstance(t, MemRefType) and t.get_num_dims() else []
+        return access if isinstance(t, MemRefType) and t.get_num_dims() else []
 
     def memory_of(self, memory: Memory) -> SSAValue:
         """Memory that the nest accesses."""

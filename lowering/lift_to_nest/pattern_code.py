@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from typing_extensions import override
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
     TensorType,
@@ -19,15 +20,14 @@ from tiledialect.dialects.lift.attributes import Order, expression
 from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
 from tiledialect.dialects.lift.binding import bind
 from tiledialect.dialects.lift.sharing import SHARED, holders, maps_own
-from tiledialect.dialects.lift.types import array, as_array, element_of, leading, sizes_of
+from tiledialect.dialects.lift.types import as_array, leading
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import TileOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer.expressions import Expr, floordiv, maximum, minimum
 from tiledialect.index.integer.ranges import Env
-from tiledialect.index.size import Size
 from tiledialect.lowering.lift_to_nest import views
-from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid
+from tiledialect.lowering.lift_to_nest.grid import ONE, Grid, axes_of
 from tiledialect.lowering.lift_to_nest.layout import LAYOUTS, Scope, scattered
 from tiledialect.lowering.lift_to_nest.memory import SERIAL, UNROLL, VECTOR
 from tiledialect.lowering.lift_to_nest.output_views import OutputViews, PlaceResolver, output_views
@@ -39,17 +39,16 @@ from tiledialect.lowering.lift_to_nest.results import (
     space_of,
     writes_vectors,
 )
-from tiledialect.lowering.lift_to_nest.scalar_code import LiftScalars
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
-from tiledialect.lowering.lift_to_nest.views import Held, View, ViewAccess, made_by
+from tiledialect.lowering.lift_to_nest.sliding import LiftWindows
+from tiledialect.lowering.lift_to_nest.views import View, ViewAccess, made_by
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
-from tiledialect.rounding import ceil_div
 
 MAX_UNROLLED_ITERATIONS = 8
 """Maximum number of iterations of one type that are unrolled; more are a loop."""
 
 
-class LiftCode(LiftScalars):
+class LiftCode(LiftWindows):
     """Emits one kernel."""
 
     def __init__(self, block: Block, env: Env, grid: Grid = ONE):
@@ -128,28 +127,16 @@ class LiftCode(LiftScalars):
         """Allocate memory for the result of an op."""
         space = space_of(op)
         if space == PRIVATE and (shared_by := holders(op)):
-            return self._held(shared_by, t, hint)
+            return self.allocate_held(shared_by, t, hint)
         if space != GLOBAL:
             return self.allocate(t, space, hint)
         alone = maps_own(op)
         shared = not alone and any(isinstance(x, SHARED) for x in op.walk())
-        out = self.axes_of(op) if alone else ()
+        out = axes_of(op) if alone else ()
         axes = [a for a in self.free if a not in out and not (shared and a[:5] != "group")]
         return self.allocate_global(t, hint, axes, shared)
 
-    def _held(self, shared_by: Sequence[Any], t: Attribute, hint: str) -> View:
-        """Allocate private memory of each work-item for its elements of an array."""
-        assert isinstance(t, TensorType)
-        axes = tuple((axis, self.counts[axis]) for op in shared_by for axis in self.axes_of(op))
-        sizes = sizes_of(t)
-        own: list[Size] = []
-        for size, (_, count) in zip(sizes, axes, strict=False):
-            if size.value is None or count.value is None:
-                raise OpenSizeError(f"work-items hold an array of {size}, which must be a number")
-            own.append(Size.of(ceil_div(size.value, count.value)))
-        kept = array((*own, *sizes[len(own) :]), t.element_type)
-        return Held(self.allocate(kept, PRIVATE, hint), axes)
-
+    @override
     def body(
         self, op: FunctionOp, scope: Scope, arguments: Sequence[View], places: Sequence[View] = ()
     ) -> View:
@@ -176,7 +163,7 @@ class LiftCode(LiftScalars):
 
     def map_by(self, op: Any, scope: Scope, places: Sequence[View]) -> None:
         """Emit a map that work-groups or work-items share out."""
-        axes = self.axes_of(op)
+        axes = axes_of(op)
         if missing := [axis for axis in axes if axis not in self.free]:
             raise TileError.at(
                 op, f"{op.pattern()} stands in a map that shares out {missing[0]} already"
@@ -184,20 +171,6 @@ class LiftCode(LiftScalars):
         size = expression(leading(as_array(op.input, op.pattern())))
         with self.shared(axes, size, axes[0][-1]) as i:
             self._step(op, scope, places, i)
-
-    def axes_of(self, op: Any) -> tuple[str, ...]:
-        """Axes along which a map is shared out."""
-        match op:
-            case maps.MapGlbOp():
-                return f"group.{AXES[op.dim.data]}", f"local.{AXES[op.dim.data]}"
-            case maps.MapWrgOp():
-                return (f"group.{AXES[op.dim.data]}",)
-            case maps.MapLclOp():
-                return (f"local.{AXES[op.dim.data]}",)
-            case maps.MapWarpOp():
-                return ("warp",)
-            case _:
-                return ("lane",)
 
     def map_seq(
         self, op: Any, scope: Scope, places: Sequence[View], role: LoopRole = SERIAL
@@ -220,35 +193,6 @@ class LiftCode(LiftScalars):
     def _step(self, op: FunctionOp, scope: Scope, places: Sequence[View], i: Expr) -> None:
         element = ViewAccess(scope[op.operands[0]], i, origin=op)
         self.body(op, scope, [element], [ViewAccess(place, i, origin=op) for place in places])
-
-    def slide(self, op: maps.MapSeqSlideOp, scope: Scope, places: Sequence[View]) -> None:
-        """Emit windows that move through registers: only the new elements of each are loaded."""
-        size, step = op.size.data.value, op.step.data.value
-        t = as_array(op.input, "map_seq_slide")
-        (window_type,) = op.block.arg_types
-        if size is None or step is None:
-            raise OpenSizeError.at(
-                op,
-                f"map_seq_slide({op.size.data}, {op.step.data}) keeps its windows in registers, so "
-                f"that {op.size.data if size is None else op.step.data} must be a number",
-            )
-        window = self.allocate(window_type, PRIVATE, op.block.args[0].name_hint or "window")
-        source, element = scope[op.input], element_of(t)
-        kept = max(0, size - step)
-
-        def load(first: int, last: int, base: Expr) -> None:
-            for k in range(first, last):
-                place = ViewAccess(window, Expr.const(k), origin=op)
-                self.copy(ViewAccess(source, base + k, origin=op), [place], element, role=UNROLL)
-
-        load(0, kept, Expr())
-        assert isinstance(op.result.type, TensorType)
-        with self.span(SERIAL, expression(leading(op.result.type)), "i") as i:
-            load(kept, size, i * step)
-            self.body(op, scope, [window], [ViewAccess(place, i, origin=op) for place in places])
-            for k in range(kept):
-                moved = ViewAccess(window, Expr.const(k + step))
-                self.copy(moved, [ViewAccess(window, Expr.const(k))], element, role=UNROLL)
 
     # -- reductions ------------------------------------------------------------------------
 

@@ -56,6 +56,8 @@ class Memory(View):
     sizes: tuple[Expr, ...]
     buffer: object = None
     """Buffer that code accesses."""
+    is_ring: bool = False
+    """Whether the first axis selects one of several copies."""
 
     def address(self, path: Path) -> Expr:
         """Flat index of an element."""
@@ -154,6 +156,25 @@ class Held(Layout):
 
     def __str__(self) -> str:
         return f"held by {', '.join(axis for axis, _ in self.axes)}"
+
+
+@dataclass(frozen=True)
+class Ring(Layout):
+    """Array from one element on, whose elements take turns in some places."""
+
+    input: View
+    start: Expr
+    count: int
+    owner: tuple[Expr, ...] = ()
+    """Indices of the part of a place."""
+
+    @override
+    def behind(self, path: Path) -> tuple[View, Path]:
+        index, rest = one(path)
+        return self.input, (mod(self.start + index, self.count), *self.owner, *rest)
+
+    def __str__(self) -> str:
+        return f"ring({self.count}) from {self.start}"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu
@@ -40,24 +40,35 @@ class Use:
     writes: bool
     copy: Expr | None = None
     """Number of the copy, if the first index selects one of several."""
+    before: tuple[tuple[str, Expr], ...] = ()
+    """Indices of loops entered after it, and their first values: it meets the first steps alone."""
 
-    def conflicts(self, other: Use, scope: NestScope) -> bool:
-        """Whether the two must not happen at the same time."""
-        if self.memory is not other.memory or not (self.writes or other.writes):
+    def conflicts(self, pending: Use, scope: NestScope) -> bool:
+        """Whether it must not happen at the same time as a pending one."""
+        if self.memory is not pending.memory or not (self.writes or pending.writes):
             return False
-        if self.copy is None or other.copy is None:
+        if self.copy is None or pending.copy is None:
             return True
-        return not _differ(self.copy, other.copy, scope.env)
+        return not _differ(self.copy.substitute(dict(pending.before)), pending.copy, scope.env)
 
 
 def _differ(a: Expr, b: Expr, env: Env) -> bool:
     """Whether two numbers of copies are never the same."""
-    match a.atom, b.atom:
-        case Remainder(x, n), Remainder(y, m) if n == m and n.value is not None:
-            distance = constant_difference(x, y, env)
-            return distance is not None and distance % n.value != 0
-        case _:
-            return prove(equal(a, b), env) is False
+    for number in (a.atom, b.atom):
+        if isinstance(number, Remainder) and (n := number.divisor.value) is not None:
+            distance = simplify(_congruent(a, n) - _congruent(b, n), env)
+            if distance.value is not None:
+                return distance.value % n != 0
+            if any(env.at_least(d, 1) and env.at_least(n - 1, d) for d in (distance, -distance)):
+                return True
+    return prove(equal(a, b), env) is False
+
+
+def _congruent(expr: Expr, n: int) -> Expr:
+    """An expression with the same remainder by a number, which is none itself."""
+    atom = expr.atom
+    is_remainder = isinstance(atom, Remainder) and atom.divisor.value == n
+    return atom.dividend if is_remainder else expr
 
 
 class Barriers:
@@ -149,7 +160,7 @@ class Barriers:
         if not waits and not self._clashes(op):
             # Nothing inside it needs a barrier: it is one use of all that it uses.
             return self._use(op, self._uses_in(op), pending)
-        after = self._block(op.block, pending)
+        after = self._block(op.block, self._before(op, pending))
         last = self._block(op.block, self._in_step_before(op, after))
         # Where there may be no step, no barrier in it stands between what is before and after.
         return last if self._has_steps(op) else pending | last
@@ -161,12 +172,26 @@ class Barriers:
         lower, upper, _ = op.exprs_of(outside.operands(op), op.bounds)
         return prove(less(lower, upper), outside.env) is True
 
+    def _before(self, op: ForOp, uses: Iterable[Use]) -> frozenset[Use]:
+        """Uses before a loop, as seen from its first step."""
+        lower, _, _ = op.exprs_of(self.scope.operands(op), op.bounds)
+        first = (str(self.scope.name(op.index)), lower)
+        return frozenset(replace(u, before=(*u.before, first)) for u in uses)
+
     def _in_step_before(self, op: ForOp, uses: Iterable[Use]) -> frozenset[Use]:
         """Uses in a step of a loop, as seen from the next one."""
         if self._is_shared_out(op):
             uses = [u for u in uses if u.memory not in self.shared]
         name = str(self.scope.name(op.index))
         before = {name: Expr.var(name) - 1}
+        used = {n for u in uses if u.copy is not None for n in u.copy.names}
+        loops = {str(self.scope.name(x.index)): x for x in ops_of(op, ForOp) if x is not op}
+        for index, loop in loops.items() if loops.keys() & used else ():
+            # A loop inside begins anew: its index has any value, as it had then.
+            bounds = loop.exprs_of(self.scope.operands(loop), loop.bounds)
+            lower, upper, step = (e.substitute(before) for e in bounds)
+            before[index] = Expr.var(f"{index} before")
+            self.scope.env = self.scope.env.with_range(f"{index} before", lower, upper, step)
         return frozenset(
             Use(u.memory, u.writes, None if u.copy is None else u.copy.substitute(before))
             for u in uses

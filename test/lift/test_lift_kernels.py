@@ -102,6 +102,81 @@ def local_tiles(x: lift.array("N")):
     return tiles >> lift.map_wrg(on_tile) >> lift.join
 
 
+BACKWARDS = lift.gather(lift.reverse)
+DOUBLE, NEXT = (lambda e: 2.0 * e), (lambda e: e + 1.0)
+LOCAL_COPY = lift.to_local(lift.map_lcl(0)(lift.id))
+
+
+def sums_of(window):
+    """Sums of the elements of rows at the same place and the one after it."""
+    neighbours = window >> lift.transpose >> lift.slide(2, 1)
+    return neighbours >> lift.map_lcl(0)(SUM @ lift.join)
+
+
+SLIDING = lift.map_seq_slide(sums_of, 3, 1)
+
+
+@program(reals(11, 9))
+def local_windows(x: lift.array("N", 9)):
+    """The work-items of a group share the rows of a window."""
+    parts = x >> lift.slide(5, 3)
+    return parts >> lift.map_wrg(lambda p: p >> lift.map(LOCAL_COPY) >> SLIDING) >> lift.join
+
+
+@program(reals(21, 9))
+def local_windows_in_steps(x: lift.array("N", 9)):
+    """Windows that have one row in common with the next, and one group goes through them."""
+    return x >> lift.map(LOCAL_COPY) >> lift.map_seq_slide(sums_of, 3, 2)
+
+
+@program(reals(24, 9))
+def local_windows_apart(x: lift.array("N", 9)):
+    """Windows without rows in common, of which a group takes several times some."""
+    apart = lift.map_seq_slide(sums_of, 2, 3)
+    return x >> lift.split(8) >> lift.map_wrg(lambda p: p >> lift.map(LOCAL_COPY) >> apart)
+
+
+@program(reals(12, 9))
+def local_windows_computed(x: lift.array("N", 9)):
+    """The rows of a window are computed when they are new, by steps that work-items share out."""
+    computed = lift.to_local(lift.map_lcl(0)(NEXT) @ BACKWARDS @ lift.map_lcl(0)(DOUBLE))
+    return x >> lift.map(computed) >> SLIDING
+
+
+@program(reals(3, 7, 8))
+def local_windows_of_rows(x: lift.array(3, 7, 8)):
+    """The work-items of each row of a group have windows of their own."""
+    along = lambda rows: rows >> lift.map(LOCAL_COPY) >> SLIDING  # noqa: E731
+    return x >> lift.split(3) >> lift.map_wrg(0)(lift.map_lcl(1)(along))
+
+
+@program(reals(9, 8), reals(9, 8))
+def local_windows_of_two(x: lift.array("N", 8), y: lift.array("N", 8)):
+    """Windows of two arrays that slide together, one of them kept by one work-item."""
+    copied = lift.zip(x >> lift.map(LOCAL_COPY), y >> lift.map(lift.to_local(lift.map_seq(DOUBLE))))
+
+    def differences(window):
+        rows = window >> lift.map(lambda a, b: lift.zip(a, b) >> lift.map(lift.sub))
+        return rows >> lift.transpose >> BACKWARDS >> lift.map_lcl(0)(SUM)
+
+    return copied >> lift.map_seq_slide(differences, 3, 1)
+
+
+@program(reals(10, 7, 11))
+def local_planes(x: lift.array("L", "M", "N")):
+    """A stencil in 2.5D: the planes of a tile, shared by a group."""
+    plane = lift.to_local(lift.map_lcl(1)(lift.map_lcl(0)(lift.id)))
+
+    def on_planes(planes):
+        windows = planes >> lift.map(lift.slide2(3, 1)) >> lift.transpose
+        sums = lift.map_lcl(1)(lift.map_lcl(0)(SUM @ lift.join @ lift.join))
+        return windows >> lift.map(lift.transpose) >> sums
+
+    tiles = x >> lift.map(lift.slide2(7, 5, 5, 3)) >> lift.transpose >> lift.map(lift.transpose)
+    along = lambda t: t >> lift.map(plane) >> lift.map_seq_slide(on_planes, 3, 1)  # noqa: E731
+    return tiles >> lift.map_wrg(1)(lift.map_wrg(0)(along))
+
+
 @program(reals(6, 8))
 def private_rows(x: lift.array("N", 8)):
     def on(row):
@@ -109,10 +184,6 @@ def private_rows(x: lift.array("N", 8)):
         return kept >> lift.slide(3, 1) >> lift.map_seq(SUM)
 
     return x >> lift.map_glb(on)
-
-
-BACKWARDS = lift.gather(lift.reverse)
-DOUBLE, NEXT = (lambda e: 2.0 * e), (lambda e: e + 1.0)
 
 
 @program(reals(4, 16))

@@ -120,7 +120,7 @@ def map_vec(function: AnyFunction) -> Function:
 
 
 def map_seq_slide(function: AnyFunction, size: AnySize, step: AnySize) -> Function:
-    """Applies a function to every window, keeping the window in registers.
+    """Applies a function to every window, keeping the window in registers or local memory.
 
     Example: ``x >> lift.map_seq_slide(lift.reduce(lift.add, 0.0), 3, 1)``
     """

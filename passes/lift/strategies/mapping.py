@@ -10,7 +10,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
-from tiledialect.dialects.lift.sharing import PARALLEL
+from tiledialect.dialects.lift.sharing import PARALLEL, local_elements
 from tiledialect.passes.lift.lift_rewrite import record
 from tiledialect.passes.lift.rules.opencl import map_glb, map_seq, reduce_seq
 from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
@@ -115,13 +115,18 @@ def share_inside(function: func.FuncOp) -> None:
 
 
 def _around_machine(block: Block) -> Iterator[maps.MapOp]:
-    """Maps around those that say who does them, those inside of others first."""
+    """Maps around those that say who does them, those inside of others first.
+
+    One whose elements a group keeps while windows slide over them is done with the windows.
+    """
+    moving = {m for x in block.ops if isinstance(x, maps.MapSeqSlideOp) for m in local_elements(x)}
     for op in block.ops:
         if isinstance(op, PARALLEL):
             continue
         for region in op.regions:
             yield from _around_machine(region.block)
-        if isinstance(op, maps.MapOp) and any(isinstance(x, PARALLEL) for x in op.walk()):
+        is_around = isinstance(op, maps.MapOp) and any(isinstance(x, PARALLEL) for x in op.walk())
+        if is_around and op not in moving:
             yield op
 
 

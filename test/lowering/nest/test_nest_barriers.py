@@ -34,12 +34,12 @@ func.func @NAME(%A: tensor<8x8xf32>, %B: tensor<8x8xf32>) -> tensor<8xf32> {
   }
   func.return %C : tensor<8xf32>
 }"""
-SUM_OF_THREE = lift.map_lcl(lift.reduce_seq(lift.add, 0.0))
+SUM_OF_EACH = lift.map_lcl(lift.reduce_seq(lift.add, 0.0))
 KEEP = lift.to_local(lift.map_lcl(lift.id))
 
 
 def on_tile(tile):
-    return tile >> KEEP >> lift.slide(3, 1) >> SUM_OF_THREE
+    return tile >> KEEP >> lift.slide(3, 1) >> SUM_OF_EACH
 
 
 def in_global_memory(part):
@@ -48,7 +48,7 @@ def in_global_memory(part):
 
 
 def halved(v):
-    return v >> lift.split(2) >> lift.to_local(SUM_OF_THREE)
+    return v >> lift.split(2) >> lift.to_local(SUM_OF_EACH)
 
 
 def of_patterns(function) -> str:
@@ -59,6 +59,14 @@ def of_patterns(function) -> str:
     return str(chosen).replace("@program", "@NAME")
 
 
+def slid_over(row):
+    """Windows in local memory, over two parts of an array one after the other."""
+    backwards = lift.map(lift.gather(lift.reverse)) >> lift.transpose
+    sums = lift.map_seq_slide(backwards >> SUM_OF_EACH, 2, 1)
+    parts = row >> lift.slide(2, 1) >> lift.slide(4, 3)
+    return parts >> lift.map_seq(lift.map(KEEP) >> sums)
+
+
 KERNELS = {
     "tiles of patterns": of_patterns(
         lift.join @ lift.map_seq(on_tile) @ lift.slide(4, 2) @ lift.pad(1, 1, lift.clamp)
@@ -67,6 +75,7 @@ KERNELS = {
     "global memory of patterns": of_patterns(
         lift.join @ lift.map_seq(in_global_memory) @ lift.split(4)
     ),
+    "windows of patterns": of_patterns(slid_over),
     "product": PRODUCT.replace(" COPIES", ""),
     "two copies": PRODUCT.replace("COPIES", "copies 2"),
     "sum": SUM,

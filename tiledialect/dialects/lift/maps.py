@@ -248,7 +248,8 @@ class MapSeqSlideOp(MapBase):
     """Applies the function to the windows of an array, one after the other.
 
     The windows are as of `lift.slide(size, step)`. One work-item keeps the window in registers
-    and loads only the new elements of each.
+    and loads only the new elements of each. If a `lift.map` makes the elements in local memory, a
+    work-group keeps the window there, and makes each element when it is new.
 
     Example:
 

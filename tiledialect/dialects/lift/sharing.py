@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tiledialect.dialects.discardable import MOST_GROUPS
 from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
-from tiledialect.dialects.lift.memory import MEMORY_OPS
+from tiledialect.dialects.lift.memory import MEMORY_OPS, ToLocalOp
 
 SHARED = (maps.MapLclOp, maps.MapWarpOp, maps.MapLaneOp)
 """Maps that the work-items of a group share out."""
@@ -104,6 +104,25 @@ def _holding(totals: Sequence[SSAValue], result: SSAValue) -> Iterator[maps.MapB
     yield from _holding(elements, made.yielded)
 
 
+def local_elements(op: maps.MapSeqSlideOp) -> tuple[maps.MapOp, ...]:
+    """Maps whose results windows slide over, and which work-groups keep in local memory; or none.
+
+    Each of their elements is computed when it is new in a window.
+    """
+    zipped = op.input.owner
+    values_over = zipped.inputs if isinstance(zipped, values.ZipOp) else (op.input,)
+    found = [v.owner for v in values_over]
+    made = [m for m in found if isinstance(m, maps.MapOp) and _is_in_local_memory(m.yielded)]
+    return tuple(made) if len(made) == len(found) else ()
+
+
+def _is_in_local_memory(value: SSAValue) -> bool:
+    op = value.owner
+    if isinstance(op, MEMORY_OPS):
+        return isinstance(op, ToLocalOp)
+    return isinstance(op, Operation) and any(isinstance(x, SHARED) for x in op.walk())
+
+
 def unseen(function: func.FuncOp) -> Operation | None:
     """A map of work-groups of which the result is read in the same kernel."""
     for op in function.walk():
@@ -112,12 +131,22 @@ def unseen(function: func.FuncOp) -> Operation | None:
     return None
 
 
-def _is_read_inside(op: Operation) -> bool:
-    """Whether the result of an op in a kernel is read there, rather than handed on to its end."""
+def work_items_meet_in(op: maps.MapBase) -> bool:
+    """Whether work-items read in the function of a map what others write there."""
+    return any(
+        (isinstance(x, ToLocalOp) or any(isinstance(inner, SHARED) for inner in x.walk()))
+        and (isinstance(x, reductions.REDUCTION_OPS) or _is_read_inside(x, op))
+        for x in op.block.walk()
+    )
+
+
+def _is_read_inside(op: Operation, end: Operation | None = None) -> bool:
+    """Whether the result of an op is read in its kernel, or in an op around it, rather than handed
+    on to its end."""
     block = op.parent
     assert block is not None
     return not _is_around_kernels(block) and any(
-        _reads(use.operation) for result in op.results for use in result.uses
+        _reads(use.operation, end) for result in op.results for use in result.uses
     )
 
 
@@ -128,14 +157,16 @@ def _is_around_kernels(block: Block) -> bool:
     return isinstance(around, func.FuncOp)
 
 
-def _reads(user: Operation) -> bool:
+def _reads(user: Operation, end: Operation | None = None) -> bool:
     around = user.parent_op()
     if isinstance(user, YieldOp):
         assert around is not None
+        if around is end:
+            return False
         gives_again = isinstance(around, maps.MapBase | maps.MapSeqSlideOp | values.LetOp)
-        return not gives_again or _is_read_inside(around)
+        return not gives_again or _is_read_inside(around, end)
     if isinstance(user, HANDED_ON) or _lays_out(user):
-        return any(_reads(use.operation) for use in user.results[0].uses)
+        return any(_reads(use.operation, end) for use in user.results[0].uses)
     return True
 
 
