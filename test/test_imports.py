@@ -24,6 +24,7 @@ STOREYS = (
     "tiledialect.exploration",
     "tiledialect.api",
     "tiledialect.onnx",
+    "tiledialect.torch",
     "tiledialect.tools",
 )
 """Packages from the bottom to the top, above the rest of `tiledialect`."""

@@ -57,11 +57,11 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("jax", "torch"):
-        # They need other packages, which not everybody has.
-        return import_module(f"tiledialect.api.{name}")
-    if name == "onnx":
-        return import_module("tiledialect.onnx")
+    # These need other packages, which not everybody has.
+    if name == "jax":
+        return import_module("tiledialect.api.jax")
+    if name in ("onnx", "torch"):
+        return import_module(f"tiledialect.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -140,7 +140,7 @@ def test_tensors_of_other_layouts():
 
 def test_dense_tensors_are_read_where_they_are():
     a = torch.arange(6.0)[1:]
-    assert np.shares_memory(td.torch._array("A", a), a.numpy())
+    assert np.shares_memory(td.torch.tensors.array_of("A", a), a.numpy())
 
 
 def test_what_is_no_tensor():
@@ -196,7 +196,7 @@ def test_exported_programs_hold_what_they_call():
     file = io.BytesIO()
     torch.export.save(torch.export.export(module, (x,)), file)
     code = (
-        "import io, sys, torch, tiledialect.api.torch\n"
+        "import io, sys, torch, tiledialect.torch\n"
         "module = torch.export.load(io.BytesIO(sys.stdin.buffer.read())).module()\n"
         "print(module(torch.arange(12.0).reshape(3, 4)).item())\n"
     )

@@ -112,6 +112,12 @@ def with_sign_of(b: TensorBuilder, rest: SSAValue, y: SSAValue) -> SSAValue:
     return b.select(is_off, b.add(rest, y), rest)
 
 
+def floor_divide(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The quotient rounded down."""
+    whole = b.div(b.sub(x, with_sign_of(b, remainder(b, x, y), y)), y)
+    return round_to_even(b, whole) if et.is_float(element_type(x)) else whole
+
+
 def softplus(b: TensorBuilder, x: SSAValue) -> SSAValue:
     """The logarithm of 1 + exp(x)."""
     tail = b.op(ew.Log1pOp, b.op(ew.ExpOp, b.neg(b.op(ew.AbsOp, x))))

@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import GatherOp, ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators.elementwise import clamped_index, is_before
+from tiledialect.operators.elementwise import clamped_index, is_before, is_less
 from tiledialect.operators.layout import (
     broadcast,
     cast,
@@ -27,7 +27,7 @@ from tiledialect.operators.layout import (
     shape,
     transpose,
 )
-from tiledialect.operators.reductions import reduce
+from tiledialect.operators.reductions import COMBINED, neutral, reduce
 
 
 @dataclass(frozen=True)
@@ -226,8 +226,81 @@ def top_places(b: TensorBuilder, x: SSAValue, number: int, *, is_least: bool = F
     return section(b, sort_places(b, first, last), 1, 0, number)
 
 
+def top_along(
+    b: TensorBuilder, x: SSAValue, axis: int, number: int, *, is_least: bool = False
+) -> tuple[SSAValue, SSAValue]:
+    """The greatest, or least, elements along an axis in order, and their places as i32."""
+    rank = len(shape(x))
+    order = [*(k for k in range(rank) if k != axis), axis]
+    moved = transpose(b, x, order)
+    *outer, length = shape(moved)
+    flat = reshape(b, moved, (prod(outer), length))
+    if prod(outer) * length**2 > MOST_COMPARED:
+        raise TileError(f"rows of {length} elements are too long, as each two are compared")
+    places = top_places(b, flat, number, is_least=is_least)
+    back = [order.index(k) for k in range(rank)]
+    values, numbers = (
+        transpose(b, reshape(b, v, (*outer, number)), back)
+        for v in (take_along(b, flat, places), places)
+    )
+    return values, numbers
+
+
 def take_along(b: TensorBuilder, x: SSAValue, places: SSAValue) -> SSAValue:
     """Elements of each row at places in it."""
     rows, count = shape(x)
     flat = b.add(places, b.mul(iota(b, shape(places), 0, i32), count))
     return b.insert(GatherOp.make(reshape(b, x, (rows * count,)), flat))
+
+
+def wrapped(b: TensorBuilder, places: SSAValue, size: int) -> SSAValue:
+    """Places counted from the first element."""
+    places = cast(b, places, i32)
+    return b.select(is_less(b, places, 0), b.add(places, size), places)
+
+
+def gathered(b: TensorBuilder, x: SSAValue, places: SSAValue, axis: int) -> SSAValue:
+    """Elements along an axis at places, whose axes are in its place."""
+    rank, more = len(shape(x)), len(shape(places))
+    rest = [k for k in range(rank) if k != axis]
+    table = transpose(b, x, [axis, *rest])
+    found = b.insert(GatherOp.make(table, places))
+    order = [*range(more, more + axis), *range(more), *range(more + axis, more + rank - 1)]
+    return transpose(b, found, order)
+
+
+def element_places(b: TensorBuilder, places: SSAValue, sizes: Sequence[int], axis: int) -> Places:
+    """Places of single elements: given along an axis, their own along the others."""
+    own = shape(places)
+    starts = {
+        k: wrapped(b, places, sizes[k]) if k == axis else iota(b, own, k, i32)
+        for k in range(len(sizes))
+    }
+    return Places(starts, (1,) * len(sizes), tuple(own))
+
+
+def element_gathered(b: TensorBuilder, x: SSAValue, places: SSAValue, axis: int) -> SSAValue:
+    """Elements at places along an axis, and at their own places along the others."""
+    sizes, number = shape(x), None
+    for k, size in enumerate(sizes):
+        own = shape(places)
+        place = wrapped(b, places, size) if k == axis else iota(b, own, k, i32)
+        number = place if number is None else b.add(b.mul(number, size), place)
+    assert number is not None
+    return b.insert(GatherOp.make(reshape(b, x, (prod(sizes),)), number))
+
+
+def scattered(
+    b: TensorBuilder, x: SSAValue, updates: SSAValue, places: Places, kind: Aggregation | None
+) -> SSAValue:
+    """A tensor with windows replaced, or aggregated with the elements at their places."""
+    if 0 in shape(updates):
+        return x
+    if kind is None:
+        return scatter_replacing(b, x, updates, places, is_unique=False)
+    if kind is Aggregation.add:
+        total = scatter(b, updates, places, shape(x))
+    else:
+        unit = neutral(kind, element_type(x))
+        total = scatter_extreme(b, updates, places, shape(x), kind, unit)
+    return cast(b, b.op(COMBINED[kind], x, total), element_type(x))

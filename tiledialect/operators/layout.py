@@ -25,9 +25,10 @@ from tiledialect.dialects.tile.constants import ConstantOp, constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.elementwise import ops as ew
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.ir.dense_constants import dense_array
+from tiledialect.ir.dense_constants import dense_array, dense_of
 from tiledialect.ir.tensor_builder import Access, TensorBuilder
 
 Number = int | float
@@ -194,6 +195,30 @@ def element(b: TensorBuilder, x: SSAValue, axis: int, place: int) -> SSAValue:
     return reshape(b, part, tuple(n for k, n in enumerate(shape(x)) if k != axis))
 
 
+def diagonal(b: TensorBuilder, x: SSAValue, offset: int, row: int, column: int) -> SSAValue:
+    """Elements along two axes, whose places differ by an offset, as a last axis."""
+    rows, columns = shape(x)[row], shape(x)[column]
+    count = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    rest = [k for k in range(len(shape(x))) if k not in (row, column)]
+    places = indices(len(rest) + 1)
+    access = [IndexExpr()] * len(shape(x))
+    for k, axis in enumerate(rest):
+        access[axis] = places[k]
+    access[row], access[column] = places[-1] + max(0, -offset), places[-1] + max(0, offset)
+    return copy(b, x, (*(shape(x)[k] for k in rest), count), places, access)
+
+
+def triangle(
+    b: TensorBuilder, x: SSAValue, offset: int, compared: type[ew.ElementwiseOp]
+) -> SSAValue:
+    """Matrices along the last two axes, with 0 where ``compared`` of column and row is false."""
+    rank, t = len(shape(x)), element_type(x)
+    row, column = (iota(b, shape(x)[-2:], axis, CONCRETE["i64"]) for axis in (0, 1))
+    inside = b.op(compared, column, b.add(row, offset))
+    whole = broadcast(b, inside, shape(x), [rank - 2, rank - 1])
+    return cast(b, b.select(whole, x, constant(b, 0, t)), t)
+
+
 def filled(b: TensorBuilder, value: SSAValue, sizes: Shape) -> SSAValue | None:
     """The scalar ``value`` as the default of a contraction of a shape; None if that is 0."""
     made = constant_of(value)
@@ -322,3 +347,34 @@ def dense(b: TensorBuilder, values: Sequence[Number], sizes: Shape, t: Attribute
         if value != most or copysign(1, value) != copysign(1, most):
             result = b.select(b.op(ew.CmpEqOp, place, k), constant(b, value, t), result)
     return reshape(b, broadcast(b, result, (count,), ()) if not shape(result) else result, sizes)
+
+
+def literal(b: TensorBuilder, array: np.ndarray[Any, Any]) -> SSAValue:
+    """Numbers as a constant: one number of a tensor without axes, or all kept in memory."""
+    t = ELEMENT_TYPES[array.dtype]
+    if array.ndim == 0:
+        return b.insert(ConstantOp.of(array.item(), t))
+    if array.size == 0:
+        return full(b, 0, array.shape, t)
+    if array.size == 1 or (array == array.flat[0]).all():
+        return full(b, array.flat[0].item(), array.shape, t)
+    return kept(b, dense_of(array, t))
+
+
+def sliced(b: TensorBuilder, x: SSAValue, axis: int, part: slice) -> SSAValue:
+    """Part of a tensor along an axis, as of a list in Python."""
+    places = range(shape(x)[axis])[part]
+    if len(places) == 0:
+        return section(b, x, axis, 0, 0)
+    if places.step < 0:
+        x = section(b, x, axis, places[-1], places[0] + 1, -places.step)
+        return reverse(b, x, [axis])
+    return section(b, x, axis, places[0], places[-1] + 1, places.step)
+
+
+def spread(b: TensorBuilder, x: SSAValue, sizes: Sequence[int]) -> SSAValue:
+    """A tensor broadcast to a shape, its last axes being the shape's."""
+    first = len(sizes) - len(shape(x))
+    axes = [k for k, n in enumerate(shape(x)) if n != 1 or sizes[first + k] == 1]
+    own = reshape(b, x, tuple(shape(x)[k] for k in axes))
+    return broadcast(b, own, tuple(sizes), [first + k for k in axes])

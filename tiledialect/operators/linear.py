@@ -179,6 +179,16 @@ class ConvolutionAxes:
     spatial: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class _ConvolutionAccess:
+    """Accesses of a convolution to its three tensors."""
+
+    x: Access
+    kernel: Access
+    result: Access
+    constraints: Sequence[Constraint]
+
+
 def convolution(
     b: TensorBuilder,
     x: SSAValue,
@@ -195,20 +205,62 @@ def convolution(
     ``axes`` are those of ``x``, of the kernel (whose batch axis is that of output features, and
     its feature axis that of input features) and of the result.
     """
+    at = _convolution_access(shape(x), shape(kernel), windows, axes, feature_groups, batch_groups)
+    return sum_of_products(b, (x, at.x), (kernel, at.kernel), at.result, sizes, t, at.constraints)
+
+
+def convolution_by_x(
+    b: TensorBuilder,
+    cotangent: SSAValue,
+    kernel: SSAValue,
+    windows: Sequence[Window],
+    axes: tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes],
+    sizes: Sequence[int],
+    t: Attribute,
+    feature_groups: int = 1,
+) -> SSAValue:
+    """Gradient of a convolution by ``x``, of given sizes: the transposed convolution."""
+    at = _convolution_access(sizes, shape(kernel), windows, axes, feature_groups)
+    return sum_of_products(
+        b, (cotangent, at.result), (kernel, at.kernel), at.x, sizes, t, at.constraints
+    )
+
+
+def convolution_by_kernel(
+    b: TensorBuilder,
+    cotangent: SSAValue,
+    x: SSAValue,
+    windows: Sequence[Window],
+    axes: tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes],
+    sizes: Sequence[int],
+    t: Attribute,
+    feature_groups: int = 1,
+) -> SSAValue:
+    """Gradient of a convolution by its kernel, of given sizes."""
+    at = _convolution_access(shape(x), sizes, windows, axes, feature_groups)
+    return sum_of_products(
+        b, (cotangent, at.result), (x, at.x), at.kernel, sizes, t, at.constraints
+    )
+
+
+def _convolution_access(
+    x_sizes: Sequence[int],
+    kernel_sizes: Sequence[int],
+    windows: Sequence[Window],
+    axes: tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes],
+    feature_groups: int = 1,
+    batch_groups: int = 1,
+) -> _ConvolutionAccess:
     source, weights, result = axes
     groups = feature_groups * batch_groups
-    out_features = shape(kernel)[weights.batch] // groups
+    out_features = kernel_sizes[weights.batch] // groups
     n, g, c = IndexExpr.of("n"), IndexExpr.of("g"), IndexExpr.of("c")
     constraints: list[Constraint] = []
     feature = _grouped(g, IndexExpr.of("o"), groups, out_features, constraints)
-    in_features = shape(kernel)[weights.feature]
-    batch = _grouped(g, n, batch_groups, shape(x)[source.batch] // batch_groups, constraints)
+    in_features = kernel_sizes[weights.feature]
+    batch = _grouped(g, n, batch_groups, x_sizes[source.batch] // batch_groups, constraints)
     inner = _grouped(g, c, feature_groups, in_features, constraints)
-    of_x, of_kernel, of_result = (
-        [IndexExpr()] * len(sizes),
-        [IndexExpr()] * len(sizes),
-        [IndexExpr()] * len(sizes),
-    )
+    of_x, of_kernel, of_result = ([IndexExpr()] * len(x_sizes) for _ in range(3))
     of_x[source.batch], of_x[source.feature] = batch, inner
     of_kernel[weights.batch], of_kernel[weights.feature] = (
         feature,
@@ -220,9 +272,7 @@ def convolution(
         of_x[source.spatial[k]] = window.place(place, offset)
         of_kernel[weights.spatial[k]] = offset
         of_result[result.spatial[k]] = place
-    return sum_of_products(
-        b, (x, of_x), (kernel, of_kernel), of_result, sizes, t, tuple(dict.fromkeys(constraints))
-    )
+    return _ConvolutionAccess(of_x, of_kernel, of_result, tuple(dict.fromkeys(constraints)))
 
 
 def _grouped(

@@ -327,3 +327,15 @@ def place_in_window(
         )
     )
     return b.sub(prod(sizes), found)
+
+
+def place_of_extreme(
+    b: TensorBuilder, x: SSAValue, kind: Aggregation, axis: int, *, is_last: bool = False
+) -> SSAValue:
+    """Place along an axis of the first, or last, extreme as i32; the axis stays."""
+    best = reduced(b, x, kind, [axis], keeps=True)
+    place = iota(b, shape(x), axis, i32)
+    other = -1 if is_last else shape(x)[axis]
+    found = b.select(b.op(ew.CmpEqOp, x, best), place, other)
+    pick = Aggregation.max if is_last else Aggregation.min
+    return reduced(b, cast(b, found, i32), pick, [axis], keeps=True)

@@ -12,12 +12,9 @@ import numpy.typing as npt
 import onnx
 from xdsl.ir import Attribute, SSAValue
 
-from tiledialect.dialects.tile.constants import ConstantOp
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
-from tiledialect.ir.dense_constants import dense_of
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators import layout
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
@@ -165,15 +162,3 @@ def type_of(node: Node, dtype: int) -> Attribute:
 
 
 UNSUPPORTED = ("INT4", "UINT4", "INT2", "UINT2")
-
-
-def literal(b: TensorBuilder, array: Array) -> SSAValue:
-    """Numbers as a constant: one number of a tensor without axes, or all kept in memory."""
-    t = ELEMENT_TYPES[array.dtype]
-    if array.ndim == 0:
-        return b.insert(ConstantOp.of(array.item(), t))
-    if array.size == 0:
-        return layout.full(b, 0, array.shape, t)
-    if array.size == 1 or (array == array.flat[0]).all():
-        return layout.full(b, array.flat[0].item(), array.shape, t)
-    return layout.kept(b, dense_of(array, t))

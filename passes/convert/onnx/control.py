@@ -13,7 +13,7 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
-from tiledialect.operators.layout import constant, shape
+from tiledialect.operators.layout import constant, shape, sliced
 from tiledialect.passes.convert.onnx.base import (
     Conversion,
     Node,
@@ -23,7 +23,6 @@ from tiledialect.passes.convert.onnx.base import (
     axis_of,
     type_of,
 )
-from tiledialect.passes.convert.onnx.layout import sliced
 
 Values = Sequence[Value]
 

@@ -10,19 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx.reference import ReferenceEvaluator
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, OpResult, Region, SSAValue
-from xdsl.rewriter import Rewriter
-from xdsl.transforms.dead_code_elimination import dce
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.ir.names import give_name, kept_name
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators.layout import element_type, shape
-from tiledialect.passes.convert.onnx.base import Node, UnknownValueError, Value, literal
+from tiledialect.operators.layout import element_type, literal, shape
+from tiledialect.passes.convert.function_builder import FunctionBuilder, name_result
+from tiledialect.passes.convert.onnx.base import Node, UnknownValueError, Value
 from tiledialect.passes.convert.onnx.bodies import body_of, with_attributes
 from tiledialect.passes.convert.onnx.control import branch_of
 from tiledialect.passes.convert.onnx.table import CONVERSIONS, REASONS
@@ -134,7 +131,7 @@ class GraphScope:
             self.values |= zip(proto.output, found, strict=False)
             if self.is_named:
                 for name, value in zip(proto.output, found, strict=False):
-                    _name(value, name)
+                    name_result(value, name)
 
     def _version(self, proto: onnx.NodeProto) -> int:
         domain = "" if proto.domain in DEFAULT_DOMAINS else proto.domain
@@ -253,12 +250,10 @@ def convert_model(
     ``known`` are inputs whose numbers are parts of the program. Raises ``UnknownValueError`` for
     an input that has to be one, and a TileError for a node that cannot be converted.
     """
-    block = Block()
-    end = func.ReturnOp()
-    block.add_op(end)
+    function = FunctionBuilder()
     versions = {o.domain.removeprefix("ai.onnx"): o.version for o in model.opset_import}
     scope = GraphScope(
-        TensorBuilder(end),
+        function.b,
         versions,
         arrays={**initializers, **known},
         dynamic=frozenset(types),
@@ -267,45 +262,21 @@ def convert_model(
     )
     flat = {key: t for name, given in types.items() for key, t in _flat(name, given)}
     taken = {**flat, **{k: _type(a) for k, a in initializers.items() if _is_parameter(a)}}
-    for k, (key, t) in enumerate(taken.items()):
-        argument = block.insert_arg(t, k)
-        give_name(argument, kept_name(key))
-        scope.values[key] = argument
+    for key, t in taken.items():
+        scope.values[key] = function.argument(key, t)
     for key, given in types.items():
         if not isinstance(given, TensorType):
-            scope.values[key] = tuple(block.args[[*taken].index(k)] for k, _ in _flat(key, given))
+            scope.values[key] = tuple(scope.value(k) for k, _ in _flat(key, given))
     scope.convert(model.graph.node)
-    results: list[SSAValue] = []
+    results: list[tuple[str, SSAValue]] = []
     counts: list[int | None] = []
     for output in model.graph.output:
         found = scope.value(output.name)
-        parts = _leaves(found)
-        counts.append(len(parts) if isinstance(found, tuple) else None)
-        for k, value in enumerate(parts):
-            _name(value, output.name if counts[-1] is None else f"{output.name}.{k}")
-        results += parts
-    Rewriter.replace_op(end, func.ReturnOp(*results))
-    return _finished(block, results, tuple(taken), frozenset(flat), name, counts)
-
-
-def _finished(
-    block: Block,
-    results: Sequence[SSAValue],
-    names: tuple[str, ...],
-    needed: frozenset[str],
-    name: str,
-    counts: Sequence[int | None],
-) -> Converted:
-    types = [v.type for v in results]
-    function = func.FuncOp(name, ([*block.arg_types], types), Region(block))
-    module = ModuleOp([function])
-    dce(module)
-    for argument, key in reversed([*zip(block.args, names, strict=True)]):
-        if key not in needed and not argument.uses:
-            block.erase_arg(argument)
-            names = tuple(n for n in names if n != key)
-    function.update_function_type()
-    return Converted(module, names, tuple(counts))
+        counts.append(None if isinstance(found, SSAValue) else len(_leaves(found)))
+        for k, value in enumerate(_leaves(found)):
+            results.append((output.name if counts[-1] is None else f"{output.name}.{k}", value))
+    built = function.finished(name, results, flat)
+    return Converted(built.module, built.inputs, tuple(counts))
 
 
 def _flat(
@@ -315,12 +286,6 @@ def _flat(
     if isinstance(given, TensorType):
         return [(name, given)]
     return [(f"{name}.{k}", t) for k, t in enumerate(given)]
-
-
-def _name(value: Value | TileError, name: str) -> None:
-    """Name the result of an op as the model does."""
-    if isinstance(value, OpResult):
-        give_name(value, kept_name(name))
 
 
 def _leaves(value: Value) -> list[SSAValue]:

@@ -15,10 +15,16 @@ from tiledialect.dialects.tile.special import GatherOp
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
-from tiledialect.operators.indexing import Places, scatter, scatter_extreme, scatter_replacing
-from tiledialect.operators.layout import cast, element_type, shape
-from tiledialect.operators.reductions import COMBINED, neutral
-from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of, literal
+from tiledialect.operators.indexing import (
+    Places,
+    element_gathered,
+    element_places,
+    gathered,
+    scattered,
+    wrapped,
+)
+from tiledialect.operators.layout import cast, literal, shape
+from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of
 
 Values = Sequence[Value]
 
@@ -31,36 +37,10 @@ AGGREGATIONS = {
 """Aggregations of scatters."""
 
 
-def _wrapped(b: TensorBuilder, places: SSAValue, size: int) -> SSAValue:
-    """Places counted from the first element."""
-    places = cast(b, places, i32)
-    return b.select(fn.is_less(b, places, 0), b.add(places, size), places)
-
-
 def _gather(b: TensorBuilder, node: Node) -> Values:
     x, places = node.tensor(0), node.tensor(1)
     axis = axis_of(node, node.attribute("axis", 0), len(shape(x)))
-    return [gathered(b, x, _wrapped(b, places, shape(x)[axis]), axis)]
-
-
-def gathered(b: TensorBuilder, x: SSAValue, places: SSAValue, axis: int) -> SSAValue:
-    """Elements along an axis at places, whose axes are in its place."""
-    rank, more = len(shape(x)), len(shape(places))
-    rest = [k for k in range(rank) if k != axis]
-    table = layout.transpose(b, x, [axis, *rest])
-    found = b.insert(GatherOp.make(table, places))
-    order = [*range(more, more + axis), *range(more), *range(more + axis, more + rank - 1)]
-    return layout.transpose(b, found, order)
-
-
-def _element_places(b: TensorBuilder, places: SSAValue, sizes: Sequence[int], axis: int) -> Places:
-    """Places of single elements: given along an axis, their own along the others."""
-    own = shape(places)
-    starts = {
-        k: _wrapped(b, places, sizes[k]) if k == axis else layout.iota(b, own, k, i32)
-        for k in range(len(sizes))
-    }
-    return Places(starts, (1,) * len(sizes), tuple(own))
+    return [gathered(b, x, wrapped(b, places, shape(x)[axis]), axis)]
 
 
 def _gather_elements(b: TensorBuilder, node: Node) -> Values:
@@ -69,23 +49,12 @@ def _gather_elements(b: TensorBuilder, node: Node) -> Values:
     return [element_gathered(b, x, places, axis)]
 
 
-def element_gathered(b: TensorBuilder, x: SSAValue, places: SSAValue, axis: int) -> SSAValue:
-    """Elements at places along an axis, and at their own places along the others."""
-    sizes, number = shape(x), None
-    for k, size in enumerate(sizes):
-        own = shape(places)
-        place = _wrapped(b, places, size) if k == axis else layout.iota(b, own, k, i32)
-        number = place if number is None else b.add(b.mul(number, size), place)
-    assert number is not None
-    return b.insert(GatherOp.make(layout.reshape(b, x, (prod(sizes),)), number))
-
-
 def _point_number(b: TensorBuilder, points: SSAValue, sizes: Sequence[int]) -> SSAValue:
     """Number of the element, or the slice, at each point, whose coordinates are the last axis."""
     rank, number = len(shape(points)) - 1, None
     for k, size in enumerate(sizes):
         place = layout.section(b, points, rank, k, k + 1)
-        place = _wrapped(b, layout.reshape(b, place, tuple(shape(points)[:-1])), size)
+        place = wrapped(b, layout.reshape(b, place, tuple(shape(points)[:-1])), size)
         number = place if number is None else b.add(b.mul(number, size), place)
     assert number is not None
     return number
@@ -113,26 +82,10 @@ def _aggregation(node: Node) -> Aggregation | None:
     return AGGREGATIONS.get(name)
 
 
-def scattered(
-    b: TensorBuilder, x: SSAValue, updates: SSAValue, places: Places, kind: Aggregation | None
-) -> SSAValue:
-    """A tensor with windows replaced, or aggregated with the elements at their places."""
-    if 0 in shape(updates):
-        return x
-    if kind is None:
-        return scatter_replacing(b, x, updates, places, is_unique=False)
-    if kind is Aggregation.add:
-        total = scatter(b, updates, places, shape(x))
-    else:
-        unit = neutral(kind, element_type(x))
-        total = scatter_extreme(b, updates, places, shape(x), kind, unit)
-    return cast(b, b.op(COMBINED[kind], x, total), element_type(x))
-
-
 def _scatter_elements(b: TensorBuilder, node: Node) -> Values:
     x, places, updates = map(node.tensor, range(3))
     axis = axis_of(node, node.attribute("axis", 0), len(shape(x)))
-    at = _element_places(b, places, shape(x), axis)
+    at = element_places(b, places, shape(x), axis)
     windows = layout.reshape(b, updates, (*shape(updates), *[1] * len(shape(x))))
     return [scattered(b, x, windows, at, _aggregation(node))]
 
@@ -144,7 +97,7 @@ def _scatter_nd(b: TensorBuilder, node: Node) -> Values:
     starts: dict[int, SSAValue] = {}
     for k in range(count):
         place = layout.section(b, points, len(batch), k, k + 1)
-        starts[k] = _wrapped(b, layout.reshape(b, place, batch), sizes[k])
+        starts[k] = wrapped(b, layout.reshape(b, place, batch), sizes[k])
     window = (*[1] * count, *sizes[count:])
     own = layout.reshape(b, updates, (*batch, *window))
     return [scattered(b, x, own, Places(starts, window, batch), _aggregation(node))]

@@ -7,20 +7,19 @@ from math import prod
 
 import numpy as np
 import onnx
-from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
-from tiledialect.operators.layout import constant, element_type, shape
+from tiledialect.operators.layout import constant, element_type, literal, shape, sliced, spread
 from tiledialect.passes.convert.onnx.base import (
     Conversion,
     Node,
     Value,
     axis_of,
-    literal,
     type_of,
 )
 
@@ -91,17 +90,6 @@ def _slice(b: TensorBuilder, node: Node) -> Values:
     return [x]
 
 
-def sliced(b: TensorBuilder, x: SSAValue, axis: int, part: slice) -> SSAValue:
-    """Part of a tensor along an axis, as of a list in Python."""
-    places = range(shape(x)[axis])[part]
-    if len(places) == 0:
-        return layout.section(b, x, axis, 0, 0)
-    if places.step < 0:
-        x = layout.section(b, x, axis, places[-1], places[0] + 1, -places.step)
-        return layout.reverse(b, x, [axis])
-    return layout.section(b, x, axis, places[0], places[-1] + 1, places.step)
-
-
 def parts_of(node: Node, size: int) -> list[int]:
     """Sizes of the parts that ``Split`` makes of an axis."""
     found = node.numbers("split", 1)
@@ -152,14 +140,6 @@ def _expand(b: TensorBuilder, node: Node) -> Values:
     x = node.tensor(0)
     sizes = np.broadcast_shapes(shape(x), tuple(node.numbers("shape", 1) or []))
     return [spread(b, x, sizes)]
-
-
-def spread(b: TensorBuilder, x: SSAValue, sizes: Sequence[int]) -> SSAValue:
-    """A tensor broadcast to a shape, its last axes being the shape's."""
-    first = len(sizes) - len(shape(x))
-    axes = [k for k, n in enumerate(shape(x)) if n != 1 or sizes[first + k] == 1]
-    own = layout.reshape(b, x, tuple(shape(x)[k] for k in axes))
-    return layout.broadcast(b, own, tuple(sizes), [first + k for k in axes])
 
 
 def _tile(b: TensorBuilder, node: Node) -> Values:
@@ -216,14 +196,8 @@ def _range(b: TensorBuilder, node: Node) -> Values:
 
 
 def _trilu(b: TensorBuilder, node: Node) -> Values:
-    x = node.tensor(0)
-    offset = int(node.number("k", 1, 0))
-    rank = len(shape(x))
-    row, column = (layout.iota(b, shape(x)[-2:], axis, i64) for axis in (0, 1))
-    edge = b.add(row, offset)
-    op = ew.CmpGeOp if node.attribute("upper", 1) else ew.CmpLeOp
-    inside = layout.broadcast(b, b.op(op, column, edge), shape(x), [rank - 2, rank - 1])
-    return [layout.cast(b, b.select(inside, x, constant(b, 0, element_type(x))), element_type(x))]
+    compared = ew.CmpGeOp if node.attribute("upper", 1) else ew.CmpLeOp
+    return [layout.triangle(b, node.tensor(0), int(node.number("k", 1, 0)), compared)]
 
 
 def _center_crop_pad(b: TensorBuilder, node: Node) -> Values:

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
-from tiledialect.operators.layout import cast, element_type, shape
+from tiledialect.operators.layout import cast, element_type, shape, spread
 from tiledialect.operators.linear import (
     ConvolutionAxes,
     Window,
@@ -21,7 +21,6 @@ from tiledialect.operators.linear import (
     matmul,
 )
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value
-from tiledialect.passes.convert.onnx.layout import spread
 from tiledialect.passes.convert.onnx.windows import Windows, windows_of
 
 Values = Sequence[Value]

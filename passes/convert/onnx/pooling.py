@@ -14,10 +14,10 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
 from tiledialect.operators.indexing import scatter_rows
-from tiledialect.operators.layout import cast, constant, element_type, shape
+from tiledialect.operators.layout import cast, constant, element_type, literal, shape
 from tiledialect.operators.linear import Window
 from tiledialect.operators.reductions import neutral, place_in_window, reduce, reduce_window
-from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, literal
+from tiledialect.passes.convert.onnx.base import Conversion, Node, Value
 from tiledialect.passes.convert.onnx.windows import Windows, windows_of
 
 Values = Sequence[Value]

@@ -16,8 +16,8 @@ from tiledialect.dialects.tile.special import PrngValueOp
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
-from tiledialect.operators.layout import cast, element_type, shape
-from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, literal, type_of
+from tiledialect.operators.layout import cast, element_type, literal, shape
+from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, type_of
 
 Values = Sequence[Value]
 

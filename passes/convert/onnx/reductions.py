@@ -14,9 +14,9 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
-from tiledialect.operators.indexing import MOST_COMPARED, take_along, top_places
+from tiledialect.operators.indexing import top_along
 from tiledialect.operators.layout import cast, element_type, shape
-from tiledialect.operators.reductions import reduced, running
+from tiledialect.operators.reductions import place_of_extreme, reduced, running
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of
 
 Values = Sequence[Value]
@@ -106,18 +106,6 @@ def _extreme_place(kind: Aggregation) -> Conversion:
     return convert
 
 
-def place_of_extreme(
-    b: TensorBuilder, x: SSAValue, kind: Aggregation, axis: int, *, is_last: bool = False
-) -> SSAValue:
-    """Place along an axis of the first, or last, extreme as i32; the axis stays."""
-    best = reduced(b, x, kind, [axis], keeps=True)
-    place = layout.iota(b, shape(x), axis, i32)
-    other = -1 if is_last else shape(x)[axis]
-    found = b.select(b.op(ew.CmpEqOp, x, best), place, other)
-    pick = Aggregation.max if is_last else Aggregation.min
-    return reduced(b, cast(b, found, i32), pick, [axis], keeps=True)
-
-
 def _hardmax(b: TensorBuilder, node: Node) -> Values:
     x = node.tensor(0)
     axis, sizes = node.attribute("axis", -1 if node.version >= 13 else 1), shape(x)
@@ -145,20 +133,10 @@ def _running(kind: Aggregation) -> Conversion:
 
 def _top_k(b: TensorBuilder, node: Node) -> Values:
     x = node.tensor(0)
-    rank = len(shape(x))
-    axis = axis_of(node, node.attribute("axis", -1), rank)
+    axis = axis_of(node, node.attribute("axis", -1), len(shape(x)))
     count = (node.numbers("k", 1) or [1])[0]
-    order = [*(k for k in range(rank) if k != axis), axis]
-    moved = layout.transpose(b, x, order)
-    sizes = shape(moved)
-    rows, length = prod(sizes[:-1]), sizes[-1]
-    flat = layout.reshape(b, moved, (rows, length))
-    if rows * length**2 > MOST_COMPARED:
-        raise node.refusal(f"rows of {length} elements are too long, as each two are compared")
-    places = top_places(b, flat, count, is_least=not node.attribute("largest", 1))
-    back = [order.index(k) for k in range(rank)]
-    found = take_along(b, flat, places), cast(b, places, i64)
-    return [layout.transpose(b, layout.reshape(b, v, (*sizes[:-1], count)), back) for v in found]
+    values, places = top_along(b, x, axis, count, is_least=not node.attribute("largest", 1))
+    return [values, cast(b, places, i64)]
 
 
 REDUCTIONS: dict[str, Conversion] = {

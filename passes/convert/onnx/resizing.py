@@ -10,10 +10,10 @@ import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators.layout import cast, constant, element_type, shape
+from tiledialect.operators.indexing import gathered
+from tiledialect.operators.layout import cast, constant, element_type, literal, shape
 from tiledialect.operators.sampling import sample
-from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of, literal
-from tiledialect.passes.convert.onnx.indexing import gathered
+from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of
 
 Values = Sequence[Value]
 Array = npt.NDArray[np.float64]

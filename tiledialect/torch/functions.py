@@ -13,7 +13,8 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, bf16
+import torch
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from tiledialect import caches
@@ -25,14 +26,7 @@ from tiledialect.api.pickling import Saved
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.records import WRONG, from_json, to_json
-
-try:
-    import torch
-except ImportError:
-    raise ImportError("td.torch needs PyTorch: pip install 'tiledialect[torch]'") from None
-
-Tensor = torch.Tensor
-BFLOAT16 = NUMPY_TYPES[bf16]
+from tiledialect.torch.tensors import TORCH_TYPES, Tensor, array_of, tensor_of
 
 
 class TorchFunction:
@@ -107,8 +101,8 @@ def function(f: Function | str | Path) -> TorchFunction:
 
 def _run(program: str, tensors: Sequence[Tensor]) -> list[Tensor]:
     f = _function_of(program)
-    result = f(*(_array(name, t) for name, t in zip(f.inputs, tensors, strict=True)))
-    return [_tensor(a) for a in (result if isinstance(result, tuple) else (result,))]
+    result = f(*(array_of(name, t) for name, t in zip(f.inputs, tensors, strict=True)))
+    return [tensor_of(a) for a in (result if isinstance(result, tuple) else (result,))]
 
 
 def _save(ctx: Any, program: str, tensors: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
@@ -258,16 +252,12 @@ def _tensors(f: Function, args: Sequence[Any], named: Mapping[str, Any]) -> list
 def _shape_and_type(tensor: Tensor) -> tuple[tuple[int, ...], str]:
     name = str(tensor.dtype).removeprefix("torch.")
     # Types that NumPy lacks are refused on reading.
-    return tuple(map(int, tensor.shape)), name if name in _TORCH_TYPES else "float32"
-
-
-_TORCH_TYPES = {str(dtype): getattr(torch, str(dtype)) for dtype in NUMPY_TYPES.values()}
-"""PyTorch's element types by NumPy's names, which are the same."""
+    return tuple(map(int, tensor.shape)), name if name in TORCH_TYPES else "float32"
 
 
 def _like(t: TensorType[Attribute]) -> Tensor:
     """An empty tensor of a type."""
-    return torch.empty(t.get_shape(), dtype=_TORCH_TYPES[str(NUMPY_TYPES[t.element_type])])
+    return torch.empty(t.get_shape(), dtype=TORCH_TYPES[str(NUMPY_TYPES[t.element_type])])
 
 
 def _made(name: str, value: Any, dtype: np.dtype[Any]) -> Tensor:
@@ -277,27 +267,7 @@ def _made(name: str, value: Any, dtype: np.dtype[Any]) -> Tensor:
     array = np.ones((), dtype) if value is MISSING else as_array(name, value, dtype)
     host = array if isinstance(array, np.ndarray) else array.get()
     # PyTorch has no tensors that cannot be written.
-    return _tensor(np.require(host, requirements="W"))
-
-
-def _tensor(array: np.ndarray[Any, Any]) -> Tensor:
-    """A tensor in an array's memory."""
-    if array.dtype == BFLOAT16:
-        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(array)
-
-
-def _array(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
-    """A tensor's memory as an array."""
-    if tensor.device.type != "cpu":
-        raise TileError(f"{name} is on {tensor.device}: move it to the CPU first")
-    try:
-        plain = tensor.detach().resolve_conj().resolve_neg()
-        if plain.dtype == torch.bfloat16:
-            return plain.contiguous().view(torch.int16).numpy().view(BFLOAT16)
-        return plain.numpy()
-    except (TypeError, RuntimeError) as error:
-        raise TileError(f"{name} cannot be read as an array: {error}") from None
+    return tensor_of(np.require(host, requirements="W"))
 
 
 __all__: Sequence[str] = ["TorchFunction", "function"]

@@ -1,0 +1,308 @@
+"""Elementwise operators of ATen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import log
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute, SSAValue
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.elementwise import ops as ew
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import bits, gamma, layout
+from tiledialect.operators import elementwise as fn
+from tiledialect.operators.layout import element_type, shape
+from tiledialect.passes.convert.aten.base import (
+    Call,
+    Conversion,
+    Number,
+    Operand,
+    common_type,
+    in_type,
+)
+
+Function = Callable[[TensorBuilder, SSAValue], SSAValue]
+
+UNARY: Mapping[str, type[ew.ElementwiseOp]] = {
+    "abs": ew.AbsOp,
+    "acos": ew.AcosOp,
+    "asin": ew.AsinOp,
+    "atan": ew.AtanOp,
+    "bitwise_not": ew.BitNotOp,
+    "cos": ew.CosOp,
+    "cosh": ew.CoshOp,
+    "erf": ew.ErfOp,
+    "exp": ew.ExpOp,
+    "expm1": ew.ExpM1Op,
+    "log": ew.LogOp,
+    "log1p": ew.Log1pOp,
+    "neg": ew.NegOp,
+    "reciprocal": ew.RecipOp,
+    "relu": ew.ReluOp,
+    "sigmoid": ew.SigmoidOp,
+    "sin": ew.SinOp,
+    "sinh": ew.SinhOp,
+    "sqrt": ew.SqrtOp,
+    "tan": ew.TanOp,
+    "tanh": ew.TanhOp,
+}
+"""Operators that are one tile op."""
+
+COMPOSED: Mapping[str, Function] = {
+    "acosh": fn.acosh,
+    "asinh": fn.asinh,
+    "atanh": fn.atanh,
+    "digamma": gamma.digamma,
+    "erfc": fn.erfc,
+    "erfinv": fn.erf_inv,
+    "exp2": lambda b, x: b.op(ew.ExpOp, b.mul(x, log(2))),
+    "lgamma": gamma.log_gamma,
+    "log10": lambda b, x: b.mul(b.op(ew.LogOp, x), 1 / log(10)),
+    "log2": lambda b, x: b.mul(b.op(ew.LogOp, x), 1 / log(2)),
+    "rsqrt": fn.rsqrt,
+    "sign": fn.sign,
+}
+"""Operators that are ones of the library."""
+
+ROUNDED: Mapping[str, Function] = {
+    "ceil": lambda b, x: b.op(ew.CeilOp, x),
+    "floor": lambda b, x: b.op(ew.FloorOp, x),
+    "round": fn.round_to_even,
+    "trunc": fn.truncate,
+}
+"""Operators that leave integers as they are."""
+
+BINARY: Mapping[str, type[ew.ElementwiseOp]] = {
+    "bitwise_and": ew.BitAndOp,
+    "bitwise_left_shift": ew.BitLeftOp,
+    "bitwise_or": ew.BitOrOp,
+    "bitwise_right_shift": ew.BitRightOp,
+    "bitwise_xor": ew.BitXorOp,
+    "maximum": ew.MaxOp,
+    "minimum": ew.MinOp,
+    "mul": ew.MulOp,
+}
+"""Operators on two operands, in the type of their result."""
+
+COMPARED: Mapping[str, type[ew.ElementwiseOp]] = {
+    "eq": ew.CmpEqOp,
+    "ge": ew.CmpGeOp,
+    "gt": ew.CmpGtOp,
+    "le": ew.CmpLeOp,
+    "lt": ew.CmpLtOp,
+    "ne": ew.CmpNeOp,
+}
+
+LOGICAL: Mapping[str, type[ew.ElementwiseOp]] = {
+    "logical_and": ew.BitAndOp,
+    "logical_or": ew.BitOrOp,
+    "logical_xor": ew.BitXorOp,
+}
+
+
+def as_bool(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """Whether elements are not 0."""
+    return x if element_type(x) == i1 else b.op(ew.CmpNeOp, x, fn.like(b, x, 0))
+
+
+def converted(b: TensorBuilder, x: SSAValue, t: Attribute) -> SSAValue:
+    """A tensor in an element type; a bool says whether a number is not 0."""
+    return as_bool(b, x) if t == i1 else layout.cast(b, x, t)
+
+
+def _unary(function: Function) -> Conversion:
+    return lambda b, call, x, *_: _result(b, call, function(b, in_type(b, x, call.type)))
+
+
+def _rounded(function: Function) -> Conversion:
+    def convert(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+        return function(b, x) if et.is_float(call.type) else x
+
+    return convert
+
+
+def _binary(op: type[ew.ElementwiseOp]) -> Conversion:
+    def convert(b: TensorBuilder, call: Call, x: Operand, y: Operand) -> SSAValue:
+        t = call.type
+        return _result(b, call, b.op(op, in_type(b, x, t), in_type(b, y, t)))
+
+    return convert
+
+
+def _result(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+    """A result in the type of the call."""
+    return converted(b, x, call.type)
+
+
+def _compared(op: type[ew.ElementwiseOp]) -> Conversion:
+    def convert(b: TensorBuilder, call: Call, x: Operand, y: Operand) -> SSAValue:
+        t = common_type(x, y)
+        return b.op(op, in_type(b, x, t), in_type(b, y, t))
+
+    return convert
+
+
+def _logical(op: type[ew.ElementwiseOp]) -> Conversion:
+    return lambda b, call, x, y: b.op(op, as_bool(b, x), as_bool(b, y))
+
+
+def _logical_not(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+    return b.op(ew.BitNotOp, as_bool(b, x))
+
+
+def _sum(sign: int) -> Conversion:
+    """``x + alpha * y``, or the difference."""
+
+    def convert(
+        b: TensorBuilder, call: Call, x: Operand, y: Operand, alpha: Number = 1
+    ) -> SSAValue:
+        t = call.type
+        left, right = in_type(b, x, t), in_type(b, y, t)
+        if alpha != 1:
+            right = b.mul(right, in_type(b, alpha, t))
+        return _result(b, call, (b.add if sign > 0 else b.sub)(left, right))
+
+    return convert
+
+
+def _div(b: TensorBuilder, call: Call, x: Operand, y: Operand, mode: str | None = None) -> SSAValue:
+    t = call.type
+    left, right = in_type(b, x, t), in_type(b, y, t)
+    if mode == "floor":
+        return fn.floor_divide(b, left, right)
+    quotient = b.div(left, right)
+    return fn.truncate(b, quotient) if mode == "trunc" and et.is_float(t) else quotient
+
+
+def _fmod(b: TensorBuilder, call: Call, x: Operand, y: Operand) -> SSAValue:
+    return fn.remainder(b, in_type(b, x, call.type), in_type(b, y, call.type))
+
+
+def _remainder(b: TensorBuilder, call: Call, x: Operand, y: Operand) -> SSAValue:
+    divisor = in_type(b, y, call.type)
+    return fn.with_sign_of(b, fn.remainder(b, in_type(b, x, call.type), divisor), divisor)
+
+
+def _pow(b: TensorBuilder, call: Call, x: Operand, exponent: Operand) -> SSAValue:
+    base = in_type(b, x, call.type)
+    if isinstance(exponent, SSAValue):
+        return _result(b, call, b.op(ew.PowOp, base, in_type(b, exponent, call.type)))
+    match float(exponent):
+        case 0.0:
+            return layout.full(b, 1, shape(base), call.type)
+        case 1.0:
+            return base
+        case 2.0:
+            return fn.square(b, base)
+        case 3.0:
+            return b.mul(fn.square(b, base), base)
+        case 0.5:
+            return b.op(ew.SqrtOp, base)
+        case -0.5:
+            return fn.rsqrt(b, base)
+        case _:
+            return b.op(ew.PowOp, base, in_type(b, exponent, call.type))
+
+
+def _atan2(b: TensorBuilder, call: Call, y: SSAValue, x: SSAValue) -> SSAValue:
+    return fn.atan2(b, in_type(b, y, call.type), in_type(b, x, call.type))
+
+
+def _next_after(b: TensorBuilder, call: Call, x: SSAValue, y: SSAValue) -> SSAValue:
+    return bits.next_after(b, in_type(b, x, call.type), in_type(b, y, call.type))
+
+
+def _clamp(
+    b: TensorBuilder, call: Call, x: SSAValue, low: Operand | None, high: Operand | None
+) -> SSAValue:
+    result = in_type(b, x, call.type)
+    for bound, op in ((low, ew.MaxOp), (high, ew.MinOp)):
+        if bound is not None:
+            result = b.op(op, result, in_type(b, bound, call.type))
+    return result
+
+
+def _elu(
+    b: TensorBuilder, call: Call, x: SSAValue, alpha: Number, scale: Number, inner: Number
+) -> SSAValue:
+    below = b.op(ew.ExpM1Op, b.mul(x, float(inner)))
+    above = b.mul(x, float(scale)) if scale != 1 else x
+    return fn.sloped(b, above, b.mul(below, float(alpha) * float(scale)))
+
+
+def _leaky_relu(b: TensorBuilder, call: Call, x: SSAValue, slope: Number) -> SSAValue:
+    return fn.sloped(b, x, b.mul(x, float(slope)))
+
+
+def _gelu(b: TensorBuilder, call: Call, x: SSAValue, approximate: str) -> SSAValue:
+    return fn.gelu(b, x, is_tanh=approximate == "tanh")
+
+
+def _is_infinite(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+    if not et.is_float(element_type(x)):
+        return layout.full(b, 0, shape(x), i1)
+    return fn.is_infinite(b, x)
+
+
+def _where(b: TensorBuilder, call: Call, condition: SSAValue, x: Operand, y: Operand) -> SSAValue:
+    t = call.type
+    return b.select(as_bool(b, condition), in_type(b, x, t), in_type(b, y, t))
+
+
+def _to_copy(b: TensorBuilder, call: Call, x: SSAValue, *_: object) -> SSAValue:
+    return _result(b, call, x)
+
+
+def _view_dtype(b: TensorBuilder, call: Call, x: SSAValue, t: Attribute) -> SSAValue:
+    if bits.width(element_type(x)) != bits.width(t) or bits.width(t) <= 1:
+        raise call.refusal("elements of another width")
+    return bits.bitcast(b, x, t)
+
+
+def _same(b: TensorBuilder, call: Call, x: SSAValue, *_: object) -> SSAValue:
+    return x
+
+
+def _overloads(name: str, conversion: Conversion, *overloads: str) -> dict[str, Conversion]:
+    return {f"aten.{name}.{overload}": conversion for overload in overloads}
+
+
+PAIRS = ("Tensor", "Scalar", "Scalar_Tensor", "Tensor_Scalar", "default")
+
+ELEMENTWISE: dict[str, Conversion] = {
+    **{
+        f"aten.{name}.default": _unary(lambda b, x, op=op: b.op(op, x))
+        for name, op in UNARY.items()
+    },
+    **{f"aten.{name}.default": _unary(function) for name, function in COMPOSED.items()},
+    **{f"aten.{name}.default": _rounded(function) for name, function in ROUNDED.items()},
+    **{k: c for n, op in BINARY.items() for k, c in _overloads(n, _binary(op), *PAIRS).items()},
+    **{k: c for n, op in COMPARED.items() for k, c in _overloads(n, _compared(op), *PAIRS).items()},
+    **{f"aten.{name}.default": _logical(op) for name, op in LOGICAL.items()},
+    **_overloads("add", _sum(1), "Tensor", "Scalar"),
+    **_overloads("sub", _sum(-1), "Tensor", "Scalar"),
+    **_overloads("div", _div, "Tensor", "Scalar", "Tensor_mode", "Scalar_mode"),
+    **_overloads("fmod", _fmod, "Tensor", "Scalar"),
+    **_overloads("remainder", _remainder, "Tensor", "Scalar", "Scalar_Tensor"),
+    **_overloads("pow", _pow, "Tensor_Tensor", "Tensor_Scalar", "Scalar"),
+    **_overloads("clamp", _clamp, "default", "Tensor"),
+    **_overloads("where", _where, "self", "Scalar", "ScalarSelf", "ScalarOther"),
+    "aten._to_copy.default": _to_copy,
+    "aten.alias.default": _same,
+    "aten.atan2.default": _atan2,
+    "aten.clone.default": _same,
+    "aten.detach.default": _same,
+    "aten.elu.default": _elu,
+    "aten.gelu.default": _gelu,
+    "aten.hardtanh.default": _clamp,
+    "aten.isinf.default": _is_infinite,
+    "aten.isnan.default": lambda b, call, x: fn.is_nan(b, x),
+    "aten.leaky_relu.default": _leaky_relu,
+    "aten.lift_fresh_copy.default": _same,
+    "aten.logical_not.default": _logical_not,
+    "aten.nextafter.default": _next_after,
+    "aten.view.dtype": _view_dtype,
+    "prims.convert_element_type.default": _to_copy,
+}

@@ -1,0 +1,199 @@
+"""Graphs of ATen operators as functions of tile ops, for inputs of given shapes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
+from tiledialect.errors import TileError
+from tiledialect.operators.layout import literal, shape
+from tiledialect.passes.convert.aten.base import Call
+from tiledialect.passes.convert.aten.table import CONVERSIONS
+from tiledialect.passes.convert.function_builder import FunctionBuilder, name_result
+
+FxNode = Any
+"""Node of a graph of ``torch.fx``; this module does not import PyTorch."""
+
+Value = Any
+"""Value of a node: a tensor as an ``SSAValue``, a number, a list of values, None."""
+
+SEED = "random seed"
+"""Name of the input that holds the state of the generator."""
+
+STRIDED = ("aten.as_strided.default",)
+"""Operators that read the memory of a tensor, whatever its axes are."""
+
+
+def element_type_of(dtype: object) -> Attribute:
+    """Element type of a ``torch.dtype``."""
+    name = str(dtype).removeprefix("torch.")
+    if name == "bfloat16":
+        return et.CONCRETE["bf16"]
+    try:
+        return ELEMENT_TYPES[np.dtype(name)]
+    except (TypeError, KeyError):
+        raise TileError(f"there are no tensors of {name}") from None
+
+
+def type_of(value: Any) -> TensorType[Any]:
+    """Type of a tensor of PyTorch whose shape is known."""
+    if value.layout_name != "torch.strided":
+        raise TileError(f"there are no tensors in the layout {value.layout_name}")
+    return TensorType(element_type_of(value.dtype), value.shape)
+
+
+@dataclass
+class GraphConverter:
+    """Values of a graph's nodes, made one by one."""
+
+    function: FunctionBuilder = field(default_factory=FunctionBuilder)
+    values: dict[FxNode, Value | TileError] = field(default_factory=dict[Any, Any])
+    """Values by node; in the place of one that cannot be made, the reason."""
+    _draws: int = 0
+
+    def __post_init__(self):
+        self._seed: SSAValue | None = None
+
+    def convert(self, node: FxNode) -> Value:
+        """The value of a call; raises a TileError if it cannot be made."""
+        arguments = self._arguments(node)
+        target = node.target
+        if target is operator.getitem:
+            return arguments[0][arguments[1]]
+        if (name := str(target)) in SIZES:
+            return SIZES[name](*arguments)
+        conversion = CONVERSIONS.get(name)
+        if conversion is None:
+            if all(isinstance(x, int | float) for x in arguments):
+                return target(*arguments)
+            raise TileError(f"there is no conversion of {name}")
+        call = Call(node.name, name, _types(node), self._random_state)
+        try:
+            made = conversion(self.function.b, call, *arguments)
+        except (TileError, VerifyException) as error:
+            raise TileError(f"{name} ({node.name}) cannot be converted: {error}") from None
+        if isinstance(made, SSAValue):
+            name_result(made, node.name)
+            return made
+        return [*made]
+
+    def value(self, node: FxNode) -> Value:
+        """The value of a node that has been converted."""
+        found = self.values[node]
+        if isinstance(found, TileError):
+            raise found
+        return found
+
+    def _arguments(self, node: FxNode) -> list[Value]:
+        """Arguments of a call in the order of its operator's schema."""
+        given = [self._argument(x) for x in node.args]
+        named = {k: self._argument(v) for k, v in node.kwargs.items()}
+        schema = getattr(node.target, "_schema", None)
+        if schema is None:
+            return given
+        for k in range(len(given), len(schema.arguments)):
+            own = schema.arguments[k]
+            given.append(named.get(own.name, own.default_value))
+        return given
+
+    def _argument(self, value: Any) -> Value:
+        if hasattr(value, "all_input_nodes"):
+            return self.value(value)
+        if isinstance(value, list | tuple):
+            return [self._argument(v) for v in value]
+        return element_type_of(value) if type(value).__name__ == "dtype" else value
+
+    def _random_state(self) -> SSAValue:
+        """State of the generator for a draw: the call's seed, and the draw's number."""
+        b = self.function.b
+        if self._seed is None:
+            self._seed = self.function.argument(SEED, TensorType(et.ui32, (4,)))
+        self._draws += 1
+        return b.add(self._seed, literal(b, np.array([0, 0, 0, self._draws], np.uint32)))
+
+
+def _types(node: FxNode) -> tuple[Attribute | None, ...]:
+    """Element types of a node's results."""
+    value = node.meta.get("val")
+    values = value if isinstance(value, list | tuple) else [value]
+    return tuple(map(_type_or_none, values))
+
+
+def _type_or_none(value: Any) -> Attribute | None:
+    if not hasattr(value, "dtype"):
+        return None
+    try:
+        return element_type_of(value.dtype)
+    except TileError:
+        return None
+
+
+SIZES: Mapping[str, Callable[..., int]] = {
+    "aten.sym_size.int": lambda x, axis: shape(x)[axis],
+    "aten.sym_numel.default": lambda x: prod(shape(x)),
+}
+"""Operators that give a number of a shape."""
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A graph as a function of tile ops."""
+
+    module: ModuleOp
+    inputs: tuple[str, ...]
+    """Names of the placeholders that the function takes, and of the seed."""
+    outputs: tuple[Any, ...]
+    """For each output its place among the results, a placeholder's name, or a number."""
+
+
+def convert_graph(graph: Any, given: Mapping[str, TensorType[Any] | Value], name: str) -> Converted:
+    """A graph as a function of its placeholders, of given types, or numbers.
+
+    Raises a TileError for a node that cannot be converted.
+    """
+    converter = GraphConverter()
+    returned: Sequence[Any] = ()
+    for node in graph.nodes:
+        match node.op:
+            case "placeholder":
+                own = given[node.name]
+                if isinstance(own, TensorType):
+                    own = converter.function.argument(node.name, own)
+                converter.values[node] = own
+            case "call_function":
+                converter.values[node] = converter.convert(node)
+            case "output":
+                returned = node.args[0] if isinstance(node.args[0], list | tuple) else node.args
+            case _:
+                raise TileError(f"{node.op} ({node.name}) is no call of an operator")
+    results: dict[SSAValue, tuple[int, str]] = {}
+    outputs: list[Any] = []
+    arguments = {v: k.name for k, v in converter.values.items() if isinstance(v, BlockArgument)}
+    for node in returned:
+        value = converter.value(node) if hasattr(node, "all_input_nodes") else node
+        if isinstance(value, BlockArgument):
+            outputs.append(arguments[value])
+        elif isinstance(value, SSAValue):
+            outputs.append(Result(results.setdefault(value, (len(results), node.name))[0]))
+        else:
+            outputs.append(value)
+    named = [(key, value) for value, (_, key) in results.items()]
+    built = converter.function.finished(name, named)
+    return Converted(built.module, built.inputs, tuple(outputs))
+
+
+@dataclass(frozen=True)
+class Result:
+    """Place of an output among the results of a function."""
+
+    place: int

@@ -1,0 +1,150 @@
+"""Products and convolutions of ATen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators.layout import element_type, reshape, shape
+from tiledialect.operators.linear import (
+    ConvolutionAxes,
+    Window,
+    convolution,
+    convolution_by_kernel,
+    convolution_by_x,
+    matmul,
+)
+from tiledialect.operators.reductions import reduced
+from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, in_type
+
+Sizes = Sequence[int]
+
+
+def _product(b: TensorBuilder, call: Call, x: SSAValue, y: SSAValue) -> SSAValue:
+    return matmul(b, x, y, call.type)
+
+
+def _added(
+    b: TensorBuilder,
+    call: Call,
+    bias: SSAValue,
+    x: SSAValue,
+    y: SSAValue,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> SSAValue:
+    """``beta * bias + alpha * (x @ y)``."""
+    product = matmul(b, x, y, call.type)
+    if alpha != 1:
+        product = b.mul(product, in_type(b, alpha, call.type))
+    if beta == 0:
+        return product
+    return b.add(product, bias if beta == 1 else b.mul(bias, in_type(b, beta, call.type)))
+
+
+def _each(numbers: Sizes, rank: int) -> list[int]:
+    """A number for each axis, where one may stand for all."""
+    return [*numbers] if len(numbers) == rank else [numbers[0]] * rank
+
+
+def _axes(rank: int) -> tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes]:
+    axes = ConvolutionAxes(0, 1, tuple(range(2, rank + 2)))
+    return axes, axes, axes
+
+
+def _windows(taps: Sizes, strides: Sizes, pads: Sizes, dilations: Sizes) -> list[Window]:
+    rank = len(taps)
+    each = zip(taps, *(_each(n, rank) for n in (strides, pads, dilations)), strict=True)
+    return [Window(tap, stride, pad, dilation=dilation) for tap, stride, pad, dilation in each]
+
+
+def _counts(sizes: Sizes, windows: Sequence[Window]) -> list[int]:
+    """Number of windows along each axis."""
+    return [
+        (n + 2 * w.low - w.dilation * (w.size - 1) - 1) // w.stride + 1
+        for n, w in zip(sizes, windows, strict=True)
+    ]
+
+
+def _reach(counts: Sizes, windows: Sequence[Window], more: Sizes) -> list[int]:
+    """Number of elements along each axis that windows cover."""
+    return [
+        (n - 1) * w.stride - 2 * w.low + w.dilation * (w.size - 1) + extra + 1
+        for n, w, extra in zip(counts, windows, more, strict=True)
+    ]
+
+
+def _convolution(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    kernel: SSAValue,
+    bias: SSAValue | None,
+    strides: Sizes,
+    pads: Sizes,
+    dilations: Sizes,
+    is_transposed: bool,
+    more: Sizes,
+    groups: int,
+) -> SSAValue:
+    batch, _, *spatial = shape(x)
+    windows = _windows(shape(kernel)[2:], strides, pads, dilations)
+    axes = _axes(len(spatial))
+    if is_transposed:
+        own = _reach(spatial, windows, _each(more, len(spatial)))
+        sizes = (batch, groups * shape(kernel)[1], *own)
+        result = convolution_by_x(b, x, kernel, windows, axes, sizes, call.type, groups)
+    else:
+        sizes = (batch, shape(kernel)[0], *_counts(spatial, windows))
+        result = convolution(b, x, kernel, windows, axes, sizes, call.type, groups)
+    if bias is None:
+        return result
+    return b.add(result, reshape(b, bias, (*shape(bias), *[1] * len(spatial))))
+
+
+def _convolution_backward(
+    b: TensorBuilder,
+    call: Call,
+    cotangent: SSAValue,
+    x: SSAValue,
+    kernel: SSAValue,
+    bias_sizes: Sizes | None,
+    strides: Sizes,
+    pads: Sizes,
+    dilations: Sizes,
+    is_transposed: bool,
+    more: Sizes,
+    groups: int,
+    wanted: Sequence[bool],
+) -> Values:
+    windows = _windows(shape(kernel)[2:], strides, pads, dilations)
+    axes, t = _axes(len(windows)), element_type(cotangent)
+    by_x, by_kernel, by_bias = None, None, None
+    if wanted[0] and is_transposed:
+        by_x = convolution(b, cotangent, kernel, windows, axes, shape(x), t, groups)
+    elif wanted[0]:
+        by_x = convolution_by_x(b, cotangent, kernel, windows, axes, shape(x), t, groups)
+    if wanted[1]:
+        # The result of the convolution of which a transposed one is the gradient is its input.
+        result, source = (x, cotangent) if is_transposed else (cotangent, x)
+        sizes = shape(kernel)
+        by_kernel = convolution_by_kernel(b, result, source, windows, axes, sizes, t, groups)
+    if wanted[2]:
+        others = [0, *range(2, len(shape(cotangent)))]
+        by_bias = reduced(b, cotangent, Aggregation.add, others, keeps=False)
+    return by_x, by_kernel, by_bias
+
+
+LINEAR: dict[str, Conversion] = {
+    "aten.addmm.default": _added,
+    "aten.baddbmm.default": _added,
+    "aten.bmm.default": _product,
+    "aten.convolution.default": _convolution,
+    "aten.convolution_backward.default": _convolution_backward,
+    "aten.dot.default": _product,
+    "aten.mm.default": _product,
+    "aten.mv.default": _product,
+}

@@ -1,0 +1,214 @@
+"""Reductions of ATen, running sums and products, sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.ir import Attribute, SSAValue
+
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import elementwise as fn
+from tiledialect.operators import layout
+from tiledialect.operators.indexing import top_along
+from tiledialect.operators.layout import cast, element_type, shape
+from tiledialect.operators.reductions import place_of_extreme, reduced, running
+from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, in_type
+from tiledialect.passes.convert.aten.elementwise import as_bool
+
+Axes = int | Sequence[int] | None
+
+
+def _reduction(kind: Aggregation) -> Conversion:
+    def convert(
+        b: TensorBuilder,
+        call: Call,
+        x: SSAValue,
+        axes: Axes = None,
+        keeps: bool = False,
+        t: Attribute | None = None,
+    ) -> SSAValue:
+        own = in_type(b, x, call.type)
+        return reduced(b, own, kind, call.axes(axes, len(shape(x))), keeps=keeps)
+
+    return convert
+
+
+def _over_all(kind: Aggregation) -> Conversion:
+    """Reduction of all elements, whose second argument is a type."""
+    own = _reduction(kind)
+    return lambda b, call, x, *_: own(b, call, x)
+
+
+def _mean(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    axes: Axes = None,
+    keeps: bool = False,
+    t: Attribute | None = None,
+) -> SSAValue:
+    axes = call.axes(axes, len(shape(x)))
+    total = reduced(b, in_type(b, x, call.type), Aggregation.add, axes, keeps=keeps)
+    return b.div(total, float(prod(shape(x)[k] for k in axes)))
+
+
+def _mean_of_all(b: TensorBuilder, call: Call, x: SSAValue, *_: object) -> SSAValue:
+    return _mean(b, call, x)
+
+
+def _truth(kind: Aggregation) -> Conversion:
+    def convert(
+        b: TensorBuilder, call: Call, x: SSAValue, axes: Axes = None, keeps: bool = False
+    ) -> SSAValue:
+        numbers = cast(b, as_bool(b, x), i32)
+        found = reduced(b, numbers, kind, call.axes(axes, len(shape(x))), keeps=keeps)
+        return cast(b, as_bool(b, found), call.type)
+
+    return convert
+
+
+def _variance(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    axes: Axes = None,
+    correction: Number | None = 1,
+    keeps: bool = False,
+) -> SSAValue:
+    axes = call.axes(axes, len(shape(x)))
+    count = prod(shape(x)[k] for k in axes)
+    mean = b.div(reduced(b, x, Aggregation.add, axes, keeps=True), float(max(1, count)))
+    square = fn.square(b, b.sub(x, mean))
+    total = reduced(b, square, Aggregation.add, axes, keeps=keeps)
+    degrees = max(0.0, count - float(1 if correction is None else correction))
+    return b.div(total, degrees)
+
+
+def _place(kind: Aggregation) -> Conversion:
+    def convert(
+        b: TensorBuilder, call: Call, x: SSAValue, axis: int | None = None, keeps: bool = False
+    ) -> SSAValue:
+        rank = len(shape(x))
+        if axis is None or rank == 0:
+            sizes = (1,) * rank if keeps else ()
+            flat = layout.reshape(b, x, (prod(shape(x)),))
+            return cast(b, layout.reshape(b, place_of_extreme(b, flat, kind, 0), sizes), i64)
+        place = _place_along(b, x, kind, call.axis(axis, rank), keeps=keeps)
+        return cast(b, place, i64)
+
+    return convert
+
+
+def _place_along(
+    b: TensorBuilder, x: SSAValue, kind: Aggregation, axis: int, *, keeps: bool
+) -> SSAValue:
+    place = place_of_extreme(b, x, kind, axis)
+    return place if keeps else _without(b, place, axis)
+
+
+def _without(b: TensorBuilder, x: SSAValue, axis: int) -> SSAValue:
+    """A tensor without an axis of one element."""
+    return layout.reshape(b, x, tuple(n for k, n in enumerate(shape(x)) if k != axis))
+
+
+def _extreme(kind: Aggregation) -> Conversion:
+    """Extremes along an axis, and their places."""
+
+    def convert(
+        b: TensorBuilder, call: Call, x: SSAValue, axis: int, keeps: bool = False
+    ) -> Values:
+        if not shape(x):
+            return x, layout.constant(b, 0, i64)
+        axis = call.axis(axis, len(shape(x)))
+        best = reduced(b, x, kind, [axis], keeps=keeps)
+        return best, cast(b, _place_along(b, x, kind, axis, keeps=keeps), i64)
+
+    return convert
+
+
+def _running(kind: Aggregation) -> Conversion:
+    def convert(
+        b: TensorBuilder, call: Call, x: SSAValue, axis: int, t: Attribute | None = None
+    ) -> SSAValue:
+        own = in_type(b, x, call.type)
+        return running(b, own, kind, call.axis(axis, len(shape(x)))) if shape(x) else own
+
+    return convert
+
+
+def _sort(
+    b: TensorBuilder, call: Call, x: SSAValue, axis: int = -1, is_descending: bool = False
+) -> Values:
+    if not shape(x):
+        return x, layout.constant(b, 0, i64)
+    axis = call.axis(axis, len(shape(x)))
+    return _top(b, x, axis, shape(x)[axis], is_least=not is_descending)
+
+
+def _stable_sort(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    is_stable: bool | None,
+    axis: int = -1,
+    is_descending: bool = False,
+) -> Values:
+    return _sort(b, call, x, axis, is_descending)
+
+
+def _top_k(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    number: int,
+    axis: int = -1,
+    is_largest: bool = True,
+    is_sorted: bool = True,
+) -> Values:
+    if not shape(x):
+        return x, layout.constant(b, 0, i64)
+    return _top(b, x, call.axis(axis, len(shape(x))), number, is_least=not is_largest)
+
+
+def _top(b: TensorBuilder, x: SSAValue, axis: int, number: int, *, is_least: bool) -> Values:
+    t = element_type(x)
+    values, places = top_along(
+        b, cast(b, x, i32) if t == i1 else x, axis, number, is_least=is_least
+    )
+    return cast(b, values, t), cast(b, places, i64)
+
+
+REDUCTIONS: dict[str, Conversion] = {
+    "aten.all.default": _truth(Aggregation.min),
+    "aten.all.dim": _truth(Aggregation.min),
+    "aten.all.dims": _truth(Aggregation.min),
+    "aten.amax.default": _reduction(Aggregation.max),
+    "aten.amin.default": _reduction(Aggregation.min),
+    "aten.any.default": _truth(Aggregation.max),
+    "aten.any.dim": _truth(Aggregation.max),
+    "aten.any.dims": _truth(Aggregation.max),
+    "aten.argmax.default": _place(Aggregation.max),
+    "aten.argmin.default": _place(Aggregation.min),
+    "aten.cumprod.default": _running(Aggregation.mul),
+    "aten.cumsum.default": _running(Aggregation.add),
+    "aten.max.default": _over_all(Aggregation.max),
+    "aten.max.dim": _extreme(Aggregation.max),
+    "aten.mean.default": _mean_of_all,
+    "aten.mean.dim": _mean,
+    "aten.min.default": _over_all(Aggregation.min),
+    "aten.min.dim": _extreme(Aggregation.min),
+    "aten.prod.default": _over_all(Aggregation.mul),
+    "aten.prod.dim_int": _reduction(Aggregation.mul),
+    "aten.sort.default": _sort,
+    "aten.sort.stable": _stable_sort,
+    "aten.sum.default": _over_all(Aggregation.add),
+    "aten.sum.dim_IntList": _reduction(Aggregation.add),
+    "aten.topk.default": _top_k,
+    "aten.var.correction": _variance,
+    "aten.var.dim": lambda b, call, x, axes, is_unbiased=True, keeps=False: _variance(
+        b, call, x, axes, int(is_unbiased), keeps
+    ),
+}

@@ -1,0 +1,74 @@
+"""Builder of a function of tile ops from a graph of another project."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, OpResult, Region, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.transforms.dead_code_elimination import dce
+
+from tiledialect.ir.names import give_name, kept_name
+from tiledialect.ir.tensor_builder import TensorBuilder
+
+
+@dataclass(frozen=True)
+class BuiltFunction:
+    """Module of one function, and the inputs that it takes."""
+
+    module: ModuleOp
+    inputs: tuple[str, ...]
+    """Names of the inputs in the graph."""
+
+
+class FunctionBuilder:
+    """Function whose ops and inputs are added in order."""
+
+    def __init__(self):
+        self._block = Block()
+        self._end = func.ReturnOp()
+        self._block.add_op(self._end)
+        self._names: list[str] = []
+        self.b = TensorBuilder(self._end)
+        """Builder of the ops of the body."""
+
+    def argument(self, name: str, t: TensorType[Any]) -> SSAValue:
+        """A further input."""
+        argument = self._block.insert_arg(t, len(self._names))
+        self._names.append(name)
+        give_name(argument, kept_name(name))
+        return argument
+
+    def finished(
+        self,
+        name: str,
+        results: Sequence[tuple[str, SSAValue]],
+        needed: Collection[str] = (),
+    ) -> BuiltFunction:
+        """The function of named results; inputs that nothing uses stay only if needed."""
+        for key, value in results:
+            name_result(value, key)
+        values = [value for _, value in results]
+        Rewriter.replace_op(self._end, func.ReturnOp(*values))
+        types = [*self._block.arg_types], [v.type for v in values]
+        function = func.FuncOp(name, types, Region(self._block))
+        module = ModuleOp([function])
+        dce(module)
+        kept: list[str] = []
+        for argument, key in zip(list(self._block.args), self._names, strict=True):
+            if key in needed or argument.uses:
+                kept.append(key)
+            else:
+                self._block.erase_arg(argument)
+        function.update_function_type()
+        return BuiltFunction(module, tuple(kept))
+
+
+def name_result(value: object, name: str) -> None:
+    """Name a value as its graph does, if it is the result of an op."""
+    if isinstance(value, OpResult):
+        give_name(value, kept_name(name))

@@ -1,0 +1,15 @@
+"""Tile functions on PyTorch's tensors, and ``torch.compile(model, backend="tiledialect")``.
+
+Begin with `functions` for the one, with `backend` for the other.
+"""
+
+# pyright: basic, reportMissingImports=false
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError:
+    raise ImportError("td.torch needs PyTorch: pip install 'tiledialect[torch]'") from None
+
+from tiledialect.torch.functions import TorchFunction, function
+
+__all__ = ["TorchFunction", "function"]

@@ -1,0 +1,97 @@
+"""Backend of ``torch.compile``, which PyTorch finds by its entry point.
+
+AOTAutograd gives a graph of ATen operators for forward and one for backward; `partition` splits
+each into parts that are converted and operators that are left to PyTorch, `graphs` runs the parts.
+"""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+import torch
+from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
+from torch._decomp import core_aten_decompositions
+from torch._dynamo.backends.common import aot_autograd
+
+from tiledialect.api.error_boundary import for_user
+from tiledialect.errors import TileError, TileWarning
+from tiledialect.passes.convert.aten.table import CONVERSIONS
+from tiledialect.torch.options import Options
+from tiledialect.torch.partition import partitioned, refusals
+
+NO_OPTIONS: Mapping[str, Any] = {}
+
+
+def tiledialect(
+    module: torch.fx.GraphModule,
+    inputs: Sequence[Any],
+    *,
+    options: Mapping[str, Any] = NO_OPTIONS,
+    mode: str | None = None,
+) -> Callable[..., Any]:
+    """Compile a graph of ``torch.compile``.
+
+    A wrong option is an error at the call, as PyTorch wraps those of backends in its own.
+    """
+    try:
+        if mode is not None:
+            raise TileError(f"there is no mode {mode!r}; give `options`")
+        own = Options.of(options)
+    except TileError as error:
+        return _raising(error)
+    backend = aot_autograd(
+        fw_compiler=partial(_compiled, options=own, name="forward"),
+        bw_compiler=partial(_compiled, options=own, name="backward"),
+        inference_compiler=partial(_compiled, options=own, name="model"),
+        decompositions=_decompositions(),
+        partition_fn=min_cut_rematerialization_partition,
+    )
+    return backend(module, inputs)
+
+
+@cache
+def _decompositions() -> dict[Any, Any]:
+    """Decompositions into core operators, of operators without a conversion."""
+    found = core_aten_decompositions()
+    return {op: f for op, f in found.items() if str(op) not in CONVERSIONS}
+
+
+def _compiled(
+    module: torch.fx.GraphModule, inputs: Sequence[Any], *, options: Options, name: str
+) -> Callable[..., Any]:
+    """A graph of ATen operators as a function of a list of its inputs."""
+    try:
+        refused = refusals(module.graph)
+        if options.strict and refused:
+            raise next(iter(refused.values()))
+        run = partitioned(module, refused, options, name)
+    except TileError as error:
+        return make_boxed_func(_raising(error))
+    _warn(refused.items())
+    return make_boxed_func(run)
+
+
+_told: set[str] = set()
+"""Operators that a warning has named."""
+
+
+def _warn(refused: Iterable[tuple[torch.fx.Node, TileError]]) -> None:
+    """Name each operator that is left to PyTorch once."""
+    for node, error in refused:
+        if (name := str(node.target)) not in _told:
+            _told.add(name)
+            warnings.warn(f"left to PyTorch: {error}", TileWarning, stacklevel=2)
+
+
+def _raising(error: TileError) -> Callable[..., Any]:
+    """A function that raises an error."""
+
+    def call(*_: Any) -> Any:
+        raise for_user(error)
+
+    return call

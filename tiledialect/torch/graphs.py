@@ -1,0 +1,105 @@
+"""Graphs of ATen operators as functions of PyTorch's tensors, compiled for the shapes of a call."""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from xdsl.dialects.builtin import TensorType
+
+from tiledialect.api.error_boundary import front_door, sourced
+from tiledialect.api.front_door import compile as compile_module
+from tiledialect.api.function import Function
+from tiledialect.api.inputs import READY_SHAPES
+from tiledialect.lru_cache import LruCache
+from tiledialect.passes.convert.aten.graph import (
+    SEED,
+    Converted,
+    Result,
+    convert_graph,
+    element_type_of,
+)
+from tiledialect.torch.options import Options
+from tiledialect.torch.tensors import Tensor, array_of, tensor_of
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A graph for tensors of given shapes, and given numbers."""
+
+    function: Function | None
+    """Function of the tensors; None if no output is computed."""
+    inputs: tuple[tuple[str, int], ...]
+    """Name and place among the graph's inputs of each input; the place of the seed is -1."""
+    outputs: tuple[Any, ...]
+    """For each output its ``Result``, the place of an input as a one-element tuple, or a value."""
+
+
+class CompiledGraph(torch.nn.Module):
+    """A graph whose operators all have a conversion.
+
+    The first call with new shapes compiles, and so does one with other numbers in the place of
+    sizes; the latest are kept.
+    """
+
+    def __init__(self, graph: torch.fx.Graph, name: str, options: Options):
+        super().__init__()
+        self._graph = graph
+        self._name = name
+        self._options = options
+        self._inputs = [n.name for n in graph.nodes if n.op == "placeholder"]
+        (output,) = (n for n in graph.nodes if n.op == "output")
+        self._is_single = not isinstance(output.args[0], list | tuple)
+        self._ready: LruCache[tuple[Any, ...], Ready] = LruCache(READY_SHAPES)
+
+    @front_door
+    def forward(self, *values: Any) -> Any:
+        """The outputs for tensors, and for numbers in the place of sizes."""
+        key = tuple((v.shape, v.dtype) if isinstance(v, Tensor) else v for v in values)
+        ready = self._ready.find(key)
+        if ready is None:
+            ready = self._ready.put(key, self._made(values))
+        results = self._results(ready, values)
+        outputs = [
+            results[o.place]
+            if isinstance(o, Result)
+            else values[o[0]]
+            if isinstance(o, tuple)
+            else o
+            for o in ready.outputs
+        ]
+        return outputs[0] if self._is_single else tuple(outputs)
+
+    def _results(self, ready: Ready, values: Sequence[Any]) -> Sequence[Tensor]:
+        if ready.function is None:
+            return ()
+        arrays = [
+            _seed() if place < 0 else array_of(name, values[place]) for name, place in ready.inputs
+        ]
+        found = ready.function(*arrays)
+        return [tensor_of(a) for a in (found if isinstance(found, tuple) else (found,))]
+
+    def _made(self, values: Sequence[Any]) -> Ready:
+        given = {
+            name: TensorType(element_type_of(v.dtype), v.shape) if isinstance(v, Tensor) else v
+            for name, v in zip(self._inputs, values, strict=True)
+        }
+        with sourced():
+            made: Converted = convert_graph(self._graph, given, self._name)
+        places = {name: k for k, name in enumerate(self._inputs)} | {SEED: -1}
+        outputs = tuple((places[o],) if isinstance(o, str) else o for o in made.outputs)
+        inputs = tuple((name, places[name]) for name in made.inputs)
+        if not any(isinstance(o, Result) for o in outputs):
+            return Ready(None, (), outputs)
+        return Ready(compile_module(made.module, **self._options.of_compile), inputs, outputs)
+
+
+def _seed() -> np.ndarray[Any, Any]:
+    """State of the generator for one call, drawn from PyTorch's own: ``manual_seed`` sets it."""
+    words = torch.randint(2**32, (2,), dtype=torch.int64)
+    return np.array([*words.tolist(), 0, 0], np.uint32)

@@ -1,0 +1,110 @@
+"""Partition of a graph into parts that are converted, and operators that are left to PyTorch."""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+from xdsl.dialects.builtin import TensorType
+
+from tiledialect.errors import TileError
+from tiledialect.passes.convert.aten.graph import GraphConverter, element_type_of
+from tiledialect.torch.graphs import CompiledGraph
+from tiledialect.torch.options import Options
+
+Node = torch.fx.Node
+
+
+def refusals(graph: torch.fx.Graph) -> dict[Node, TileError]:
+    """Calls that cannot be converted, and the reasons; sizes that are symbols have their hints."""
+    converter, found = GraphConverter(), {}
+    for node in graph.nodes:
+        if node.op == "call_function":
+            try:
+                converter.values[node] = converter.convert(node)
+                continue
+            except TileError as error:
+                found[node] = error
+        if node.op != "output":
+            converter.values[node] = _unknown(converter, node, node.meta.get("val"))
+    return found
+
+
+def _unknown(converter: GraphConverter, node: Node, value: Any) -> Any:
+    """A value of the type of a node's, or the reason why there is none."""
+    try:
+        if isinstance(value, list | tuple):
+            return [_unknown(converter, node, v) for v in value]
+        if isinstance(value, torch.Tensor):
+            t = TensorType(element_type_of(value.dtype), [_hint(n) for n in value.shape])
+            return converter.function.argument(node.name, t)
+        return _hint(value) if isinstance(value, torch.SymInt | int) else value
+    except TileError as error:
+        return error
+
+
+def _hint(size: Any) -> int:
+    """A size, or the one that a symbol had when the graph was made."""
+    if isinstance(size, int):
+        return size
+    hint = size.node.hint
+    if hint is None:
+        raise TileError(f"the size {size} depends on the numbers of a tensor")
+    return int(hint)
+
+
+class _Support(OperatorSupportBase):
+    def __init__(self, refused: Mapping[Node, TileError]):
+        self._refused = refused
+
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
+        return node.op == "call_function" and node not in self._refused
+
+
+FREE = (
+    *("alias", "detach", "expand", "permute", "select", "slice", "split_with_sizes", "squeeze"),
+    *("t", "transpose", "unsqueeze", "view"),
+)
+"""Operators whose results PyTorch makes without a copy."""
+
+
+def _is_free(node: Node) -> bool:
+    name = str(node.target).split(".")
+    return node.target is operator.getitem or (name[0] == "aten" and name[1] in FREE)
+
+
+def partitioned(
+    module: torch.fx.GraphModule,
+    refused: Mapping[Node, TileError],
+    options: Options,
+    name: str,
+) -> Callable[..., Any]:
+    """The graph as calls of compiled parts, as long as can be, and of the refused operators."""
+    graph = module.graph
+    if not refused and all(n.op != "get_attr" for n in graph.nodes):
+        return CompiledGraph(graph, name, options)
+    partitioner = CapabilityBasedPartitioner(
+        module, _Support(refused), allows_single_node_partition=True
+    )
+    parts = [
+        part
+        for part in partitioner.propose_partitions()
+        if not all(_is_free(node) or not _is_tensor(node) for node in part.nodes)
+    ]
+    fused = partitioner.fuse_partitions(parts, prefix="tile_")
+    for key, part in list(fused.named_children()):
+        if key.startswith("tile_"):
+            setattr(fused, key, CompiledGraph(part.graph, f"{name}_{key[5:]}", options))
+    fused.recompile()
+    return fused
+
+
+def _is_tensor(node: Node) -> bool:
+    """Whether a node gives a tensor, not a size."""
+    return not isinstance(node.meta.get("val"), torch.SymInt | int | float | bool)

@@ -1,0 +1,40 @@
+"""PyTorch's tensors as arrays in the same memory, and back."""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from xdsl.dialects.builtin import bf16
+
+from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
+from tiledialect.errors import TileError
+
+Tensor = torch.Tensor
+BFLOAT16 = NUMPY_TYPES[bf16]
+
+TORCH_TYPES = {str(dtype): getattr(torch, str(dtype)) for dtype in NUMPY_TYPES.values()}
+"""PyTorch's element types by NumPy's names, which are the same."""
+
+
+def tensor_of(array: np.ndarray[Any, Any]) -> Tensor:
+    """A tensor in an array's memory."""
+    if array.dtype == BFLOAT16:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def array_of(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
+    """A tensor's memory as an array."""
+    if tensor.device.type != "cpu":
+        raise TileError(f"{name} is on {tensor.device}: move it to the CPU first")
+    try:
+        plain = tensor.detach().resolve_conj().resolve_neg()
+        if plain.dtype == torch.bfloat16:
+            return plain.contiguous().view(torch.int16).numpy().view(BFLOAT16)
+        return plain.numpy()
+    except (TypeError, RuntimeError) as error:
+        raise TileError(f"{name} cannot be read as an array: {error}") from None
