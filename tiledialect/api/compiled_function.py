@@ -19,7 +19,7 @@ from tiledialect.lru_cache import LruCache
 from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
-    from tiledialect.exploration.kept import Found
+    from tiledialect.exploration.implementation import Found
     from tiledialect.lowering.runtime.device.device import Device
     from tiledialect.lowering.runtime.device.queue_state import QueueState
     from tiledialect.lowering.runtime.program.plan import Plan

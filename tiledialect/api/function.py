@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from tiledialect.api.pickling import Saved
-    from tiledialect.exploration.kept import Found
+    from tiledialect.exploration.implementation import Found
     from tiledialect.exploration.programs import ProgramPart
     from tiledialect.exploration.subject import Case, Subject
     from tiledialect.lowering.runtime.call.dispatch_tuning import Calls

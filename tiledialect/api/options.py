@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tiledialect.errors import TileError
+from tiledialect.exploration.implementation import Found
 from tiledialect.passes.fuse.options import Fusion
-
-if TYPE_CHECKING:
-    from tiledialect.exploration.kept import Found
 
 KEPT = "kept"
 """Word for `tune` where what an exploration has kept is taken, and nothing is measured."""

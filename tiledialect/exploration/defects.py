@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect
 from tiledialect.dialects.tile.schedule_text import read_schedules
-from tiledialect.exploration.implementation import PASSES, PATTERNS, Implementation
-from tiledialect.exploration.kept import Found
+from tiledialect.exploration.implementation import PASSES, PATTERNS, Found, Implementation
 from tiledialect.exploration.lift.contractions import TO_LIFT, as_patterns
 from tiledialect.exploration.study import Trial
 from tiledialect.ir.mlir_text import print_module

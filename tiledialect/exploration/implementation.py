@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from tiledialect.lowering.runtime.device.device import Device
-from tiledialect.lowering.runtime.program.program import Program, Types
+import tiledialect
+
+if TYPE_CHECKING:
+    from tiledialect.lowering.runtime.device.device import Device
+    from tiledialect.lowering.runtime.program.program import Program, Types
 
 PASSES = "passes of the program"
 """Name of the part of a search whose candidates are passes."""
@@ -68,3 +72,29 @@ class Implementation:
     def __str__(self) -> str:
         """Passes, schedules and steps, as a user gives them."""
         return "\n".join([*self.passes, *self.schedules, *self.steps.splitlines()])
+
+
+@dataclass(frozen=True)
+class Found:
+    """The fastest implementation of a program for inputs of some types on a device."""
+
+    program: str
+    """Digest of the program."""
+    device: str
+    """Platform, name and driver of the device."""
+    types: str
+    """Types of the inputs, such as ``4x4xf32,4xf32``."""
+    implementation: Implementation
+    seconds: float
+    """Least measured seconds of a call."""
+    default_seconds: float
+    """The same without exploration."""
+    tried: int
+    """Number of candidates of each kernel, at least, of which it is the fastest."""
+    version: str = tiledialect.__version__
+    """Version of the package that has found it."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this version of the package has found it."""
+        return self.version == tiledialect.__version__

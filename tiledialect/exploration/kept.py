@@ -15,7 +15,7 @@ from pathlib import Path
 import tiledialect
 from tiledialect import disk
 from tiledialect.errors import TileError
-from tiledialect.exploration.implementation import Implementation
+from tiledialect.exploration.implementation import Found, Implementation
 from tiledialect.exploration.subject import Subject
 from tiledialect.ir.mlir_text import print_module
 from tiledialect.lowering.runtime.device.device import Device
@@ -27,32 +27,6 @@ OTHER_VERSION = (
     "{} is of version {} of the package, and left out, as this is {}: explore again, which begins "
     "with what is kept"
 )
-
-
-@dataclass(frozen=True)
-class Found:
-    """The fastest implementation of a program for inputs of some types on a device."""
-
-    program: str
-    """Digest of the program."""
-    device: str
-    """Platform, name and driver of the device."""
-    types: str
-    """Types of the inputs, such as ``4x4xf32,4xf32``."""
-    implementation: Implementation
-    seconds: float
-    """Least measured seconds of a call."""
-    default_seconds: float
-    """The same without exploration."""
-    tried: int
-    """Number of candidates of each kernel, at least, of which it is the fastest."""
-    version: str = tiledialect.__version__
-    """Version of the package that has found it."""
-
-    @property
-    def is_current(self) -> bool:
-        """Whether this version of the package has found it."""
-        return self.version == tiledialect.__version__
 
 
 @dataclass(frozen=True)
