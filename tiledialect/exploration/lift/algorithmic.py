@@ -119,9 +119,19 @@ def algorithmic(
     assert any("tile_stencil" in derivation.text for derivation in found)
     ```
     """
+    return [*stream(program, settings, width=width)]
+
+
+def stream(
+    program: Derivation | ModuleOp,
+    settings: AlgorithmicSettings | None = None,
+    *,
+    width: int = 4,
+) -> Iterator[Derivation]:
+    """The same, each found when it is asked for."""
     start = Derivation.of(program)
     given = settings or AlgorithmicSettings()
-    return [*islice(_Enumeration(start, given, width).run(), given.most_programs)]
+    return islice(_Enumeration(start, given, width).run(), given.most_programs)
 
 
 def is_tiled(derivation: Derivation) -> bool:

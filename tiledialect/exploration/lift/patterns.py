@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
 from tiledialect.exploration.implementation import PATTERNS
-from tiledialect.exploration.lift.algorithmic import algorithmic, canonical_hash, is_tiled
+from tiledialect.exploration.lift.algorithmic import stream
 from tiledialect.exploration.lift.mapping import (
     COPIES,
     DEFAULT,
@@ -33,6 +33,7 @@ from tiledialect.exploration.lift.mapping import (
     MappingSpace,
 )
 from tiledialect.exploration.lift.parameters import SIZE, ParameterSpace
+from tiledialect.exploration.lift.programs import Programs
 from tiledialect.exploration.lift.settings import Settings, native_lanes
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.subject import NO_SPEED, Subject, cost_device
@@ -62,6 +63,9 @@ PROGRAM = "program"
 KEPT = 2
 """Number of candidates of a program that are seeds: the best by the cost model, of one for each
 mapping."""
+PROMISING, WORTH = 3.0, 1.2
+"""Most estimates of a seed before and after small changes, in multiples of the best one so far,
+with which it comes before the candidates of other programs."""
 PASSES = 3
 """Most passes of changes of a seed."""
 GAIN = 0.98
@@ -104,11 +108,10 @@ class LiftPart:
         return LiftPart(start, name, device, target, settings or Settings(), first)
 
     @cached_property
-    def programs(self) -> Mapping[str, Derivation]:
-        """Programs of algorithmic rewriting by their hashes, the program itself first."""
+    def programs(self) -> Programs:
+        """Programs of algorithmic rewriting, the program itself first."""
         width = native_lanes(self.device)
-        found = algorithmic(self.start, self.settings.algorithmic, width=width)
-        return {canonical_hash(d.function): d for d in found}
+        return Programs(stream(self.start, self.settings.algorithmic, width=width))
 
     @property
     def weight(self) -> float:
@@ -153,34 +156,44 @@ class LiftPart:
 
     def _mapped(self, chooser: Chooser) -> tuple[MappingSpace, Derivation]:
         """The mapping that decisions make, of the program that they choose."""
-        words = [*self.programs]
-        word = str(chooser.choose(PROGRAM, words, words))
+        word = str(chooser.choose(PROGRAM, self.programs, self.programs))
         if word not in self._spaces:
-            given = self.programs[word], self.settings.mapping, self.device
+            given = self.programs.program(word), self.settings.mapping, self.device
             self._spaces[word] = MappingSpace(*given)
         return self._spaces[word], self._spaces[word].mapped(chooser)
 
     def seeds(self) -> Iterator[Decisions]:
-        """The default, then candidates of all programs, the best by the cost model first.
+        """The default, then candidates of all programs, good ones by the cost model first.
 
-        Programs are looked at as candidates are asked for: the program itself, then those that are
-        blocked or tiled.
+        Programs are found and looked at as candidates are asked for: the first candidates are
+        measured before the last programs are known.
         """
         default, start = self._default
         yield default
-        plain = {word: not is_tiled(d) for word, d in self.programs.items()}
-        plain[next(iter(plain))] = False
         pool: list[_Ranked] = []
-        for word in sorted(plain, key=plain.__getitem__):
+        later: list[_Ranked] = []
+        best, count = start.estimate, 0
+        for word in self.programs.all():
             found: dict[str, _Ranked] = {}
             for decisions, candidate in self._candidates_of(word):
-                ranked = _Ranked(candidate.estimate, len(pool) + len(found), decisions)
+                count += 1
+                ranked = _Ranked(candidate.estimate, count, decisions)
                 if candidate.text != start.text and candidate.estimate < inf:
                     found.setdefault(candidate.text, ranked)
             pool = sorted((*pool, *sorted(found.values())[:KEPT]))
-            if pool and pool[0].estimate < start.estimate:
-                yield self._refined(pool.pop(0))
-        yield from map(self._refined, pool)
+            while pool and pool[0].estimate < PROMISING * best:
+                first = pool.pop(0)
+                if first.estimate < best:
+                    best = first.estimate
+                    yield first.decisions
+                refined = self._refined(first)
+                best = min(best, refined.estimate)
+                if refined.estimate < WORTH * best:
+                    yield refined.decisions
+                else:
+                    later.append(refined)
+        later += map(self._refined, pool)
+        yield from (ranked.decisions for ranked in sorted(later))
 
     def _candidates_of(self, word: str) -> Iterator[tuple[Decisions, Candidate]]:
         """Candidates of all mappings of a program, and with copies of the best ones of each kind;
@@ -201,7 +214,7 @@ class LiftPart:
             with suppress(DeadEndError):
                 yield made(self.candidate, {**decisions, "copies": LOCAL})
 
-    def _refined(self, start: _Ranked) -> Decisions:
+    def _refined(self, start: _Ranked) -> _Ranked:
         """Decisions that are better by the cost model, after small changes."""
         best, decisions = start.estimate, start.decisions
         for _ in range(PASSES):
@@ -213,7 +226,7 @@ class LiftPart:
                         best, decisions = candidate.estimate, found
             if best == before:
                 break
-        return decisions
+        return _Ranked(best, start.number, decisions)
 
 
 def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]:

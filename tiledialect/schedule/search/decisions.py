@@ -115,8 +115,9 @@ class _Walk:
         depth = len(self.counts)
         if depth == len(self.positions):
             self.positions.append(0)
-        self.counts.append(len(options))
         self.made[name] = options[self.positions[depth]]
+        # Options may be found as they are asked for.
+        self.counts.append(len(options))
         return self.made[name]
 
 
