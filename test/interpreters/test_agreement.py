@@ -1,11 +1,21 @@
 """Tolerances of comparisons: long sums are less exact, and wrong results are found all the same."""
 
+from typing import Any
+
 import numpy as np
+import pytest
 
 import tiledialect as td
 from tiledialect import lift
+from tiledialect.exploration import cases
 from tiledialect.exploration.cases import cases_of
-from tiledialect.interpreters.agreement import counted_terms, disagreement, tolerance
+from tiledialect.interpreters.agreement import (
+    ELEMENTS_AT_ONCE,
+    counted_terms,
+    disagreement,
+    distance,
+    tolerance,
+)
 
 N = 1 << 20
 
@@ -90,3 +100,26 @@ def test_cases_of_a_search_have_the_number_of_terms():
         return [function.reference(*arrays)]
 
     assert [case.terms for case in cases_of([x, x], reference)] == [N // 1024] * 3
+
+
+def test_large_arrays_are_compared_in_blocks():
+    expected = np.zeros(3 * ELEMENTS_AT_ONCE + 1, np.float32)
+    expected[0] = 4
+    for place in (1, ELEMENTS_AT_ONCE, expected.size - 1):
+        actual = expected.copy()
+        actual[place] = 2
+        assert distance(actual, expected) == 0.5
+        actual[place] = np.nan
+        assert np.isnan(distance(actual, expected))
+
+
+def test_long_programs_are_compared_for_one_random_input(monkeypatch: pytest.MonkeyPatch):
+    function = dot("tile")
+    arrays = [np.arange(8, dtype=np.float32)] * 2
+
+    def reference(own: Any) -> Any:
+        return [function.reference(*own)]
+
+    assert len(cases_of(arrays, reference)) == 3
+    monkeypatch.setattr(cases, "LONG", 8)
+    assert len(cases_of(arrays, reference)) == 2

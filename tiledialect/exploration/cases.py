@@ -20,8 +20,9 @@ DIFFERS = (
     "candidates are not compared for random inputs like the given ones, as the program differs "
     "from the reference semantics there without a search, too: {}"
 )
-OTHERS, LARGE = 2, 64 << 20
-"""Number of random inputs; bytes of inputs and results from which there are only one."""
+OTHERS, LARGE, LONG = 2, 64 << 20, 1 << 26
+"""Number of random inputs; bytes of inputs and results, and terms of all results, from which there
+are only one."""
 
 
 def cases_of(
@@ -34,7 +35,8 @@ def cases_of(
     own = _case(arrays, reference)
     found, random = [own], np.random.default_rng(0)
     nbytes = sum(a.nbytes for a in (*own.arrays, *own.expected))
-    for _ in range(OTHERS if nbytes < LARGE else 1):
+    terms = own.terms * sum(a.size for a in own.expected)
+    for _ in range(OTHERS if nbytes < LARGE and terms < LONG else 1):
         made = [like(array, random) for array in arrays]
         if all(a is b for a, b in zip(made, arrays, strict=True)):
             break
