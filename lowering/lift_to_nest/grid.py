@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from math import gcd, prod
 
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.attributes import expression
-from tiledialect.dialects.lift.sharing import BY_GROUPS, PARALLEL, SHARED, most_groups
+from tiledialect.dialects.lift.sharing import (
+    BY_GROUPS,
+    PARALLEL,
+    most_groups,
+    work_items_meet_in,
+)
 from tiledialect.dialects.lift.types import as_array, leading, names_in
 from tiledialect.errors import TileError
 from tiledialect.index.integer.expressions import Expr, floordiv, maximum, minimum
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.rounding import ceil_div
 
 AXES = "xyz"
 
@@ -23,6 +30,14 @@ MAX_GROUPS = 1 << 16
 
 WARP_SIZE = 32
 """Work-items of a warp."""
+
+ACCESSES = 4
+"""Ops that a load and a store of an element of a map count as."""
+WAITING = 4
+"""Warps that a step of a group costs, however few work-items take it."""
+
+STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
+"""Numbers of steps in which work-items go through the elements of a map."""
 
 ITEM_SHARES: Mapping[int, Sequence[float]] = {1: (1,), 2: (1 / 4, 4), 3: (1 / 4, 2, 2)}
 """Shares of the work-items of a group along so many axes: of the first all, a part of them, …"""
@@ -62,10 +77,15 @@ def axes_of(op: Operation) -> tuple[str, ...]:
             return ("lane",)
 
 
-def grid_of(op: Operation, local_size: int) -> Grid:
-    """Grid of a program whose maps say who does them, and by how many work-groups at most."""
+def grid_of(op: Operation, local_size: int, most: int) -> Grid:
+    """Grid of a program whose maps say who does them, and by how many work-groups at most.
+
+    A group has at most so many work-items where the sizes of its maps are numbers; ``local_size``
+    where they are open.
+    """
     found = ops_of(op, *PARALLEL)
-    x, y, z = (_limited(axis, found, d) for d, axis in enumerate(_unlimited(found, op, local_size)))
+    unlimited = _unlimited(found, op, local_size, most)
+    x, y, z = (_limited(axis, found, d) for d, axis in enumerate(unlimited))
     return x, y, z
 
 
@@ -76,7 +96,7 @@ def _limited(axis: Axis, found: Sequence[Operation], dim: int) -> Axis:
     return replace(axis, groups=minimum(axis.groups, *limits)) if limits else axis
 
 
-def _unlimited(found: Sequence[maps.MapBase], op: Operation, local_size: int) -> Grid:
+def _unlimited(found: Sequence[maps.MapBase], op: Operation, local_size: int, most: int) -> Grid:
     """Grid with a group for each element of maps over groups."""
     across = {x.dim.data: x for x in found if isinstance(x, maps.MapGlbOp)}
     inside = next((x for x in found if not isinstance(x, maps.MapGlbOp)), None)
@@ -93,13 +113,13 @@ def _unlimited(found: Sequence[maps.MapBase], op: Operation, local_size: int) ->
         raise TileError.at(
             lanes, f"{lanes.pattern()} and map_lcl(0) share out the same work-items: use one"
         )
-    items = _items([(*sizes,) for sizes in local], [*op.walk()], local_size)
+    items = _items(local, op, local_size, most)
     axes = [Axis(_groups(_extents(found, maps.MapWrgOp, d)), items[d]) for d in range(3)]
     if lanes is not None:
-        most = max(1, local_size * 4 // WARP_SIZE)
+        most = max(1, most // WARP_SIZE)
         # All must come to the barriers inside as often.
         known = gcd(*(w.value or most for w in warps)) if warps else 1
-        count = _divisor(known, most)
+        count = _divisors(known, most)[-1]
         axes[0] = Axis(axes[0].groups, count * WARP_SIZE, count)
     return axes[0], axes[1], axes[2]
 
@@ -131,40 +151,73 @@ def _extents(ops: Iterable[Operation], kind: type[maps.DimensionMap], dim: int) 
 
 
 def _items(
-    extents: Sequence[Sequence[Expr]], ops: Sequence[Operation], local_size: int
+    extents: Sequence[Sequence[Expr]], op: Operation, local_size: int, most: int
 ) -> list[int]:
-    """Work-items along each axis: as many as the largest map has elements, if possible."""
+    """Work-items along each axis that take the fewest steps, counted with those that are idle."""
+    ops = [*op.walk()]
     count = sum(map(bool, extents))
     steps = [x for x in ops if isinstance(x, reductions.IterateOp)]
     own = {name for x in steps for name in names_in(x.block.args[0].type)}
     shares = iter(ITEM_SHARES.get(count, ()))
-    items: list[int] = []
+    options: list[list[int]] = []
     for dim, sizes in enumerate(extents):
         if not sizes:
-            items.append(1)
+            options.append([1])
             continue
         share = next(shares)
         # An iteration's later values are no larger than its initial one, as a rule.
         known = [e.value for e in sizes if own.isdisjoint(e.names)] or [None]
-        wanted = int(local_size * share) if share <= 1 else int(share)
-        largest = max((n for n in known if n is not None), default=0)
-        items.append(max(1, wanted if None in known else largest))
-        around = [extent(x.operands[0]) for x in ops if _encloses_shared(x, dim)]
-        for size in around:
-            # All work-items must come to the barriers inside as often.
-            items[-1] = _divisor(size.value or 1, items[-1])
-    while prod(items) > 4 * local_size:
-        widest = max(range(3), key=lambda k: items[k])
-        items[widest] = _divisor(items[widest], items[widest] - 1)
-    return items
+        numbers = [n for n in known if n is not None]
+        along = [int(local_size * share) if share <= 1 else int(share)]
+        if len(numbers) == len(known):
+            along = sorted({ceil_div(n, k) for n in numbers for k in STEPS})
+        # All work-items must come to the barriers inside as often.
+        barriers = [extent(x.operands[0]).value or 1 for x in ops if _has_barriers(x, dim)]
+        options.append(_divisors(gcd(*barriers), along[-1]) if barriers else along)
+    nests = [*_nests(op, {}, 1)]
+
+    def cost(items: Sequence[int]) -> tuple[int, ...]:
+        each = (
+            work * prod(ceil_div(size, items[dim]) for dim, size in sizes.items())
+            for sizes, work in nests
+        )
+        warps = ceil_div(prod(items), WARP_SIZE)
+        return ((warps + WAITING) * sum(each), *(-n for n in items))
+
+    fitting = [items for items in product(*options) if prod(items) <= most]
+    return list(min(fitting, key=cost, default=(1, 1, 1)))
 
 
-def _encloses_shared(op: Operation, dim: int) -> bool:
-    if not (isinstance(op, maps.MapLclOp) and op.dim.data == dim):
-        return False
-    return any(isinstance(x, SHARED) for x in op.walk() if x is not op)
+def _nests(
+    op: Operation, sizes: dict[int, int], times: int
+) -> Iterator[tuple[dict[int, int], int]]:
+    """Sizes by dimension of the maps that a group shares out, and the ops for each element."""
+    for inner in (x for region in op.regions for x in region.block.ops):
+        if isinstance(inner, maps.MapLclOp):
+            own = {**sizes, inner.dim.data: extent(inner.input).value or 1}
+            deeper = [*_nests(inner, own, times)]
+            yield from deeper or [(own, times * (ACCESSES + _work(inner)))]
+        elif inner.regions:
+            yield from _nests(inner, sizes, times * _times(inner))
 
 
-def _divisor(number: int, most: int) -> int:
-    """Largest divisor of a number that is no larger than another."""
-    return max(d for d in range(1, max(1, most) + 1) if number % d == 0)
+def _work(op: Operation) -> int:
+    """Number of ops for an element of a map."""
+    inner = (x for region in op.regions for x in region.block.ops)
+    return sum(_times(x) * _work(x) if x.regions else 1 for x in inner)
+
+
+def _times(op: Operation) -> int:
+    """Number of steps by one work-item, where it is known."""
+    if isinstance(op, PARALLEL) or not isinstance(op, maps.MapBase | reductions.ReduceBase):
+        return 1
+    return extent(op.input).value or 1
+
+
+def _has_barriers(op: Operation, dim: int) -> bool:
+    return isinstance(op, maps.MapLclOp) and op.dim.data == dim and work_items_meet_in(op)
+
+
+def _divisors(number: int, most: int) -> list[int]:
+    """Divisors of a number that are no larger than another."""
+    return [d for d in range(1, max(1, most) + 1) if number % d == 0]

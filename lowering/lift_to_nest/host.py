@@ -49,6 +49,7 @@ class LiftHost(HostFunction):
     """Builds the host's side of a function with patterns: each that computes is a kernel."""
 
     local_size: int = LOCAL_SIZE
+    most_items: int = 4 * LOCAL_SIZE
     """Maximum number of work-items of a work-group, where the program leaves it open."""
     tracing: bool = False
     """Whether to record the view traces of each kernel."""
@@ -233,7 +234,7 @@ class LiftHost(HostFunction):
             scope = self._scope(code, [*op.operands, *_captured(op)])
             code.compute_to(op, scope, places)
 
-        self._launch_lift(emit, grid_of(op, self.local_size), _hint(value))
+        self._launch_lift(emit, grid_of(op, self.local_size, self.most_items), _hint(value))
 
     def _copy(self, value: SSAValue, places: Sequence[View]) -> None:
         """Copy a view to an array of its own."""

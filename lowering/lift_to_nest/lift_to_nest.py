@@ -24,6 +24,7 @@ from tiledialect.index.size import Size
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import argument_names, result_names
+from tiledialect.ir.target_spec import is_gpu, limit
 from tiledialect.lowering.lift_to_nest.register_tiles import unroll_copies
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError, has_patterns, index_width
 from tiledialect.lowering.nest.utils.device_limits import check_fits
@@ -103,7 +104,21 @@ def host_builder(function: func.FuncOp, local_size: int, *, tracing: bool = Fals
     region_dce(function.body)
     expand(function)
     name = f"{function.sym_name.data}_kernels"
-    return LiftHost(function, name, local_size=local_size, tracing=tracing)
+    return LiftHost(
+        function,
+        name,
+        local_size=local_size,
+        most_items=most_work_items(function, local_size),
+        tracing=tracing,
+    )
+
+
+def most_work_items(function: func.FuncOp, local_size: int) -> int:
+    """Most work-items of a group that a program gives: on GPUs as many as the device allows."""
+    module, most = function.get_toplevel_object(), 4 * local_size
+    if isinstance(module, ModuleOp) and is_gpu(module):
+        return limit(module, "max_work_group_size", most)
+    return most
 
 
 COUNTS = (OPERATIONS_BEFORE, OPERATIONS_AFTER)
