@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, MemRefType, TensorType, i32
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tiledialect.analysis.normal_form import ranges_of
@@ -42,17 +42,22 @@ def kernel_function(
 ) -> gpu.FuncOp:
     """Kernel of a body that has all ops but the last; the grid, if it is known, is a hint."""
     body.add_op(gpu.ReturnOp([]))
-    # A grid beyond i32 fits no device either; the runtime says so.
-    known = grid if grid is not None and max(grid) < 2**31 else None
     function = gpu.FuncOp(
         name,
         (list(body.arg_types), []),
         Region(body),
         known_block_size=block,
-        known_grid_size=known,
     )
     mark_kernel(function)
+    set_grid(function, grid)
     return function
+
+
+def set_grid(kernel: gpu.FuncOp, grid: Sequence[int] | None) -> None:
+    """Give a kernel its grid, if it is known, as a hint."""
+    # A grid beyond i32 fits no device either; the runtime says so.
+    known = grid if grid is not None and max(grid) < 2**31 else None
+    kernel.known_grid_size = None if known is None else DenseArrayBase.from_list(i32, known)
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,7 @@ class KernelNest:
         """Steps of the levels whose loops are being built."""
         self.work_item_names: set[str] = set()
         """Names that differ between the work-items of a group."""
-        inputs = read_inputs(kernel)
-        tensors = (*(kernel.block.args[k] for k in inputs), *kernel.yield_op.values)
+        inputs, tensors = read_inputs(kernel), kernel_tensors(kernel)
         self.block = Block(arg_types=[buffer_type(v.type) for v in tensors])
         self.nest = NestBuilder(self.block)
         for argument, tensor in zip(self.block.args, tensors, strict=True):
@@ -215,6 +219,11 @@ def read_inputs(kernel: KernelOp) -> list[int]:
     """Numbers of the inputs that a kernel reads: all but its initial value."""
     start = initial_input(kernel)
     return [k for k in range(len(kernel.inputs)) if k != start]
+
+
+def kernel_tensors(kernel: KernelOp) -> tuple[SSAValue, ...]:
+    """Tensors in the body of a kernel for each argument of its function, in order."""
+    return *(kernel.block.args[k] for k in read_inputs(kernel)), *kernel.yield_op.values
 
 
 def initial_input(kernel: KernelOp) -> int | None:

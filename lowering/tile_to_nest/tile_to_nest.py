@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import prod
@@ -51,6 +51,9 @@ from tiledialect.lowering.tile_to_nest.kernel import KernelLaunch, buffer_type, 
 from tiledialect.lowering.tile_to_nest.kernel_nest import kernel_nest
 from tiledialect.schedule.instructions import find, refusal
 
+NestOf = Callable[[KernelOp, str], KernelLaunch]
+"""Builder of the function of a scheduled kernel, of this name."""
+
 
 @dataclass
 class HostFunction:
@@ -62,6 +65,7 @@ class HostFunction:
     """Launches by structural hash: identical kernels are made once."""
     kernels: list[KernelOp] = field(default_factory=list[KernelOp])
     """Sources of the launched kernels."""
+    nest: NestOf = kernel_nest
 
     def __post_init__(self):
         types = [buffer_type(arg.type) for arg in self.source.body.block.args]
@@ -119,7 +123,7 @@ class HostFunction:
     def _launch(self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]) -> None:
         key = structural_hash(kernel)
         if (launch := self.launches.get(key)) is None:
-            launch = kernel_nest(kernel, self.kernel_name(hint))
+            launch = self.nest(kernel, self.kernel_name(hint))
             if not prod((*launch.grid, *launch.block)):
                 return
             self.launches[key] = launch
@@ -253,9 +257,9 @@ def _attributes(
     return ArrayAttr(entries)
 
 
-def lower_function(function: func.FuncOp) -> list[Operation]:
+def lower_function(function: func.FuncOp, nest: NestOf = kernel_nest) -> list[Operation]:
     """Lower a function of scheduled kernels to the kernels' module, constants, and the host."""
-    host = HostFunction(function, f"{function.sym_name.data}_kernels")
+    host = HostFunction(function, f"{function.sym_name.data}_kernels", nest=nest)
     built = host.build()
     module = kernel_module(host.module_name, host.functions, index_width(host.kernels))
     return [module, *host.arrays.kept.values(), built]
@@ -294,27 +298,32 @@ class TileToNestPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function on tensors of known types; a TileError if all others remain."""
-        functions = [f for f in ops_of(op, func.FuncOp) if _has_tensors(f)]
-        specialized = [f for f in functions if all(map(_is_specialized, _types(f)))]
-        if functions and not specialized:
-            name, types = functions[0].sym_name.data, functions[0].function_type.inputs
-            given = ", ".join(map(str, types))
-            raise TileError(f"{name} takes {given}: run tile-specialize first")
-        parts: dict[str, func.FuncOp] = {}
-        """Lowered functions by their names."""
-        outer = [f for f in specialized if has_control_flow(f)]
-        for function in [f for f in specialized if f not in outer]:
-            _check_instructions(function, platform(op), limit(op, "compute_capability", 0))
-            lowered = lower_function(function)
-            for kernel in ops_of(lowered[0], gpu.FuncOp):
-                check_fits(op, kernel)
-            Rewriter.replace_op(function, lowered, [])
-            host = lowered[-1]
-            assert isinstance(host, func.FuncOp)
-            parts[function.sym_name.data] = host
-            op.attributes["gpu.container_module"] = UnitAttr()
-        for function in outer:
-            _lower_control_flow(function, parts)
+        lower_to_nests(op)
+
+
+def lower_to_nests(op: ModuleOp, nest: NestOf = kernel_nest) -> None:
+    """Lower every function on tensors of known types, with kernels from ``nest``."""
+    functions = [f for f in ops_of(op, func.FuncOp) if _has_tensors(f)]
+    specialized = [f for f in functions if all(map(_is_specialized, _types(f)))]
+    if functions and not specialized:
+        name, types = functions[0].sym_name.data, functions[0].function_type.inputs
+        given = ", ".join(map(str, types))
+        raise TileError(f"{name} takes {given}: run tile-specialize first")
+    parts: dict[str, func.FuncOp] = {}
+    """Lowered functions by their names."""
+    outer = [f for f in specialized if has_control_flow(f)]
+    for function in [f for f in specialized if f not in outer]:
+        _check_instructions(function, platform(op), limit(op, "compute_capability", 0))
+        lowered = lower_function(function, nest)
+        for kernel in ops_of(lowered[0], gpu.FuncOp):
+            check_fits(op, kernel)
+        Rewriter.replace_op(function, lowered, [])
+        host = lowered[-1]
+        assert isinstance(host, func.FuncOp)
+        parts[function.sym_name.data] = host
+        op.attributes["gpu.container_module"] = UnitAttr()
+    for function in outer:
+        _lower_control_flow(function, parts)
 
 
 def _lower_control_flow(function: func.FuncOp, parts: Mapping[str, func.FuncOp]) -> None:

@@ -23,6 +23,11 @@ def structural_hash_with_names(op: Operation) -> Hashable:
     return structure, tuple(v.name_hint for v in numbers)
 
 
+def attributes_text(op: Operation) -> str:
+    """Text of the attributes of an op: those of DLTI are equal whatever they hold."""
+    return ", ".join(sorted(f"{name} = {value}" for name, value in op.attributes.items()))
+
+
 def _structure(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
     """The op and all in it, with each value as the number of its first appearance."""
     operands = tuple(numbers.setdefault(v, len(numbers)) for v in op.operands)

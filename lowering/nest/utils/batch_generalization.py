@@ -91,15 +91,32 @@ class Batch:
         most //= 2
         if most < self.steps or self._sides(most, device) != sides:
             return
-        self.loop.bounds = ExprsAttr([Expr(), Expr.const(most), Expr.const(1)])
-        for argument, n in self.arguments.items():
-            Rewriter.replace_value_with_new_type(argument, with_extent(argument.type, n * most))
+        self.resize(most)
         # The grid is launched with fewer groups.
         self.kernel.known_grid_size = None
+
+    def resize(self, steps: int) -> None:
+        """Give the loop another number of steps, and arguments the elements of these."""
+        self.loop.bounds = ExprsAttr([Expr(), Expr.const(steps), Expr.const(1)])
+        for argument, n in self.arguments.items():
+            Rewriter.replace_value_with_new_type(argument, with_extent(argument.type, n * steps))
 
     def _sides(self, steps: int, device: Device) -> tuple[bool, ...]:
         extents = {a: n * steps for a, n in self.arguments.items()}
         return sides(self.kernel, extents, device)
+
+
+def resize_groups(kernel: gpu.FuncOp, index: str, axis: str, count: int, other: int) -> bool:
+    """Give the loop of work-groups over an index another number of steps; whether it is done."""
+    for loop in ops_of(kernel, ForOp):
+        role = loop.role.data
+        if (role.role, role.axis, loop.index.name_hint) == (Role.GROUP, axis, index):
+            found = Batch.of(loop, kernel)
+            if found is None or found.steps != count:
+                return False
+            found.resize(other)
+            return True
+    return False
 
 
 def is_said(kernel: gpu.FuncOp) -> bool:

@@ -44,7 +44,8 @@ def open_steps(kernel: gpu.FuncOp, device: Device) -> list[int]:
     counts: list[int] = []
     facts: list[Condition] = []
     for loop in ops_of(kernel, ForOp) if is_said(kernel) else ():
-        if (found := _Steps.of(loop)) is None or (most := found.most(kernel, device)) is None:
+        found = _Steps.of(loop)
+        if found is None or not found.is_large or (most := found.most(kernel, device)) is None:
             continue
         number = Expr.var(f"d{len(counts)}")
         facts += [less_equal(1, number), less_equal(number, most)]
@@ -77,7 +78,7 @@ class _Steps:
 
     @staticmethod
     def of(loop: ForOp) -> _Steps | None:
-        """The batch of a loop; None if the index has other uses, or all its loops are small."""
+        """The batch of a loop; None if the index has other uses."""
         count = loop.extent
         if count is None or count < 2 or not _has_steps(loop, Role.SERIAL, count):
             return None
@@ -126,14 +127,17 @@ class _Steps:
         return None
 
     def _is_whole(self) -> bool:
-        """Whether each access has one loop and each memory one form, and a loop is large."""
+        """Whether each access has one loop and each memory one form."""
         loops = {place.index for place in self.places.values()}
         forms = {(op.memory, p.elements, p.group) for op, p in self.places.items()}
-        return (
-            all(sum(i in loops for i in op.indices) == 1 for op in self.places)
-            and len(forms) == len({memory for memory, *_ in forms})
-            and any(_is_large(loop) for loop in map(_loop_of, loops) if loop is not None)
-        )
+        return all(sum(i in loops for i in op.indices) == 1 for op in self.places) and len(
+            forms
+        ) == len({memory for memory, *_ in forms})
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a loop is large."""
+        return any(map(_is_large, self.loops))
 
     def _extents(self, count: int) -> dict[SSAValue, int]:
         """Extents of the first axes of the memories for so many steps."""
@@ -162,28 +166,65 @@ class _Steps:
         fits = all(n <= room.get(space, MOST_SUMS) for space, n in used.items())
         return most if fits and sides(kernel, extents(most), device) == now else None
 
+    @property
+    def loops(self) -> list[ForOp]:
+        """The loops over the steps."""
+        found = [_loop_of(index) for index in dict.fromkeys(p.index for p in self.places.values())]
+        return [loop for loop in found if loop is not None]
+
     def open(self, kernel: gpu.FuncOp, most: int) -> None:
         """Take the number of steps from a new argument."""
         block = kernel.body.block
         number = block.insert_arg(IndexType(), len(block.args))
         number.name_hint = "steps"
-        for memory, extent in self._extents(most).items():
+        self._take(most, Expr.var("d0"), Expr.var("steps"), number)
+
+    def resize(self, count: int) -> bool:
+        """Take another number of steps; whether work-groups move nothing else by theirs."""
+        groups = {p.group for p in self.places.values()} - {None}
+        users = {use.operation for group in groups if group is not None for use in group.uses}
+        if not users <= self.places.keys():
+            return False
+        self._take(count, Expr.const(count), Expr.const(count))
+        return True
+
+    def _take(self, room: int, end: Expr, steps: Expr, *number: SSAValue) -> None:
+        """Run loops up to an end, in memories of room for so many steps."""
+        for memory, extent in self._extents(room).items():
             Rewriter.replace_value_with_new_type(memory, with_extent(memory.type, extent))
-        for index in {place.index for place in self.places.values()}:
-            loop = _loop_of(index)
-            assert loop is not None
-            loop.operands = [number]
-            loop.bounds = ExprsAttr([Expr(), Expr.var("d0"), Expr.const(1)])
+        for loop in self.loops:
+            loop.operands = number
+            loop.bounds = ExprsAttr([Expr(), end, Expr.const(1)])
         for op, place in self.places.items():
             if place.group is not None:
                 own = Expr.var(f"d{[*op.indices].index(place.group)}")
-                change = own * place.elements * (Expr.var("steps") - self.count)
-                _replace_first(op, op.access.data[0] + change, number)
+                change = own * place.elements * (steps - self.count)
+                _replace_first(op, op.access.data[0] + change, *number)
 
 
-def _replace_first(op: LoadOp | StoreOp, first: Expr, number: SSAValue) -> None:
+def resize_steps(kernel: gpu.FuncOp, index: str, count: int, other: int) -> bool:
+    """Give serial loops over an index, of that name, another number of steps; whether it is done.
+
+    The kernel is of no use otherwise.
+    """
+    loops = [
+        x
+        for x in ops_of(kernel, ForOp)
+        if x.index.name_hint == index and _has_steps(x, Role.SERIAL, count)
+    ]
+    is_there = bool(loops)
+    while loops:
+        found = _Steps.of(loops[0])
+        if found is None or not found.resize(other):
+            return False
+        loops = [x for x in loops if x not in found.loops]
+    return is_there
+
+
+def _replace_first(op: LoadOp | StoreOp, first: Expr, *number: SSAValue) -> None:
     """Replace an access by one with another first coordinate, of ``steps``, too."""
-    names = {f"d{k}": index for k, index in enumerate(op.indices)} | {"steps": number}
+    names = {f"d{k}": index for k, index in enumerate(op.indices)}
+    names |= zip(("steps",), number, strict=False)
     place = op.memory, (first, *op.access.data[1:])
     tested = () if op.condition is None else (op.condition.data,)
     if isinstance(op, StoreOp):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.ir.structural_hash import structural_hash_with_names
+from tiledialect.ir.structural_hash import attributes_text, structural_hash_with_names
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.nest.nest_stream_stores import mark_unread
 from tiledialect.lowering.nest.utils.batch_generalization import generalize_batch
@@ -20,9 +22,10 @@ from tiledialect.lowering.opencl.function import ArgumentAccess
 from tiledialect.lowering.opencl.target import Program
 from tiledialect.lowering.pipeline import join_nests, lower_joined_nests
 from tiledialect.lowering.runtime.program.early_builds import Builder, End
+from tiledialect.lowering.runtime.program.nest_reuse import KeptNests
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import accesses_of, plan_of
-from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
+from tiledialect.lowering.tile_to_nest.tile_to_nest import lower_to_nests
 from tiledialect.lru_cache import LruCache
 from tiledialect.schedule.cost.device import Kind, described, device_of
 
@@ -51,9 +54,13 @@ class PrintedKernels:
 
     def __init__(self, most: int = KEPT):
         self.kernels: LruCache[Hashable, Printed] = LruCache(most)
+        self.nests = KeptNests()
 
-    def use(self, kernel: gpu.FuncOp, module: ModuleOp) -> Use:
-        """Print a kernel of a module, or take it from the cache."""
+    def use(self, kernel: gpu.FuncOp, module: ModuleOp, said: Hashable) -> Use:
+        """Print a kernel of a module, which loses it, or take it from the cache.
+
+        ``said`` is the text of the attributes of the modules around it.
+        """
         alone = _alone(kernel, module)
         (own,) = ops_of(alone, gpu.FuncOp)
         device = device_of(alone) or described(Kind.CPU, {})
@@ -61,8 +68,7 @@ class PrintedKernels:
         sizes = open_steps(own, device)
         around = own.parent_op()
         assert isinstance(around, gpu.ModuleOp)
-        said = (frozenset(op.attributes.items()) for op in (alone, around))
-        key = (*said, own.sym_name, structural_hash_with_names(own))
+        key = (said, own.sym_name, structural_hash_with_names(own))
         if (found := self.kernels.find(key)) is not None:
             return Use(found, sizes)
         lower_joined_nests(Context(), alone)
@@ -81,15 +87,27 @@ PRINTED = PrintedKernels()
 
 
 def _alone(kernel: gpu.FuncOp, module: ModuleOp) -> ModuleOp:
-    """A module with a copy of one kernel, and the attributes of the modules around it."""
+    """Move a kernel to a module of its own, with the attributes of the modules around it."""
     around = kernel.parent_op()
     assert isinstance(around, gpu.ModuleOp)
+    kernel.detach()
     own = gpu.ModuleOp.create(
         properties=around.properties,
         attributes=around.attributes,
-        regions=[Region(Block([kernel.clone()]))],
+        regions=[Region(Block([kernel]))],
     )
     return ModuleOp([own], dict(module.attributes))
+
+
+def _leave_declaration(kernel: gpu.FuncOp) -> gpu.FuncOp:
+    """Insert a kernel without ops before a kernel, which can be moved then."""
+    found = gpu.FuncOp.create(
+        properties=kernel.properties,
+        attributes=kernel.attributes,
+        regions=[Region(Block(arg_types=kernel.body.block.arg_types))],
+    )
+    Rewriter.insert_op(found, InsertPoint.before(kernel))
+    return found
 
 
 def plan_of_nests(
@@ -104,18 +122,21 @@ def plan_of_nests(
     ``builder`` before the next.
     """
     context = Context()
-    TileToNestPass().apply(context, module)
+    lower_to_nests(module, partial(kept.nests.nest, attributes_text(module)))
     join_nests(context, module)
     mark_unread(module)
     GpuArenaPass().apply(context, module)
     program = Program()
     uses: dict[gpu.FuncOp, Use] = {}
-    for kernel in ops_of(module, gpu.FuncOp):
-        uses[kernel] = kept.use(kernel, module)
-        own = uses[kernel].printed.program
-        program.take(own)
-        if builder is not None:
-            builder(own)
+    for around in ops_of(module, gpu.ModuleOp):
+        said = attributes_text(module), attributes_text(around)
+        for kernel in ops_of(around, gpu.FuncOp):
+            declared = _leave_declaration(kernel)
+            uses[declared] = kept.use(kernel, module, said)
+            own = uses[declared].printed.program
+            program.take(own)
+            if builder is not None:
+                builder(own)
     if builder is not None:
         builder(End.WHOLE)
     return plan_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -32,11 +33,13 @@ def plans(
     *schedules: str,
     kind: str = "CPU",
     platform: str = "Intel(R) OpenCL",
+    sub_group_sizes: tuple[int, ...] = (),
 ) -> tuple[Plan, Plan]:
     """The plan of a program with kernels that are kept, and the one of lowering all anew."""
     function = td.compile(text)
     given = function._program  # pyright: ignore[reportPrivateUsage]
-    target = spec(kind, DEVICE | {"type": kind.lower(), "platform": platform})
+    own = {"type": kind.lower(), "platform": platform, "sub_group_sizes": sub_group_sizes}
+    target = spec(kind, DEVICE | own)
     module = compile_module(
         given.module, given.name, function.types(types, {}), target, (), "lift-to-nest", schedules
     )
@@ -186,6 +189,62 @@ def test_kernels_that_are_kept_are_those_of_lowering_anew(kind: str) -> None:
     for batch in (8, 6, 1, 64, 6, 512):
         types = [f"{batch}x64x128xf32", "128x96xf32", "96xf32"]
         found, anew = plans(BLOCK, types, kept, kind=kind)
+        assert found == anew
+
+
+def test_devices_have_kernels_of_their_own() -> None:
+    text = "function (X[N, M]) -> (R) { E = exp(X); R[i: N] = +(E[i, j]); }"
+    schedule = "R: <local.y i : 8, local.x j : 16> sub_groups 16"
+    kept = PrintedKernels()
+    found: list[str] = []
+    for sizes in ((8, 16), (8,)):
+        for platform in ("Intel(R) OpenCL", "Portable Computing Language"):
+            own = {"platform": platform, "sub_group_sizes": sizes}
+            plan, anew = plans(text, ["8x16xf32"], kept, schedule, **own)
+            assert plan == anew
+            found.append(plan.source)
+    assert len({*found}) == 2
+
+
+def refuse(*_: object) -> NoReturn:
+    raise AssertionError("a nest is built")
+
+
+@pytest.mark.parametrize(
+    ("text", "schedule"),
+    [
+        *STEPS,
+        (PRODUCT, "C: <group.y b : {0}, group.x 4*i : 4, serial i : 4, serial k : 32, vector j : 16>"),
+        (PRODUCT, "C: <group.y 2*b : {1}, group.x i : 16, serial b : 2, serial k : 32, vector j : 16>"),
+    ],
+)  # fmt: skip
+def test_nests_of_other_batches_are_resized(
+    text: str, schedule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = PrintedKernels()
+    plans(text, types_of(text, 16), kept, schedule.format(16, 8))
+    for batch in (10, 14, 12):
+        given = text, types_of(text, batch), kept, schedule.format(batch, batch // 2)
+        _, anew = plans(*given)
+        with monkeypatch.context() as patched:
+            patched.setattr(kept.nests, "build", refuse)
+            found, _ = plans(*given)
+        assert found == anew
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        # A guard of the last tile, and steps that are unrolled.
+        "C: <group.y 4*b : {1}, group.x i : 16, serial b : 4, serial k : 32, vector j : 16>",
+        "C: <group.x i : 16, serial k : 32, unroll b : {0}, vector j : 16>",
+    ],
+)
+def test_nests_of_other_schedules_are_built(schedule: str) -> None:
+    kept = PrintedKernels()
+    for batch in (16, 18):
+        types = types_of(PRODUCT, batch)
+        found, anew = plans(PRODUCT, types, kept, schedule.format(batch, -(-batch // 4)))
         assert found == anew
 
 
