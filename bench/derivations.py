@@ -57,7 +57,9 @@ WORKLOADS = {
         "product_960",
     ),
     "stencil_2d": Workload("nine_points", NINE, ((2048, 2048),), {"v": 32}),
-    "stencil_3d": Workload("seven_points", SEVEN, ((128, 256, 256), (2,))),
+    "stencil_3d": Workload(
+        "seven_points", SEVEN, ((128, 256, 256), (2,)), {"v": 8, "w": 32, "c": 16}
+    ),
 }
 
 

@@ -278,6 +278,9 @@ EXAMPLES: dict[str, Example] = {
     "add_identity_in_reduce": on(lift.array("N", 4), lift.array(4))(
         lambda m, x, y: x >> lift.reduce_seq(lambda s, a: lift.zip(s, a) >> lift.map(m.g()), y)
     ),
+    "add_identity_in_slide": on(lift.array("N", 4))(
+        lambda m, x: x >> lift.map_seq_slide(lift.join >> m.reduce(), 3, 1)
+    ),
     "add_transposed_identity_in_reduce": on(T, V, k=0)(
         lambda m, x, y: (
             lift.zip(x, y)
@@ -375,7 +378,7 @@ EXAMPLES: dict[str, Example] = {
             >> lift.map3(lift.join >> lift.join >> m.reduce())
         )
     ),
-    "tile_stencil_25d": on(lift.array(4, 2, 2), v=2)(
+    "tile_stencil_25d": on(lift.array(4, 2, 4), v=2, w=4)(
         lambda m, x: (
             x
             >> lift.pad3(1, 1, m.boundary())
@@ -391,6 +394,9 @@ EXAMPLES: dict[str, Example] = {
             >> lift.slide2(3, 1)
             >> lift.map2(lambda w: w[0][1] - w[2][0] * w[1][2])
         )
+    ),
+    "map_seq_slide_tiling": on(V, v=2)(
+        lambda m, x: x >> lift.pad(1, 1, m.boundary()) >> lift.map_seq_slide(m.reduce(), 3, 1)
     ),
     "map_seq_slide_seq": on(V)(lambda m, x: x >> lift.slide(3, 1) >> lift.map_seq(m.reduce())),
     # opencl

@@ -257,6 +257,15 @@ def add_identity_in_reduce(x: Value, r: Like, f: Function, e: Value) -> Value:
     return x >> r(lambda s, a: f(s, a >> lift.map(lift.id)), e)
 
 
+@rule(p.map_seq_slide("n", "s", "f"))
+def add_identity_in_slide(x: Value, n: Size, s: Size, f: Function) -> Value:
+    """`map_seq_slide(f, n, s) = map(a ⇒ a >> map(id)) >> map_seq_slide(f, n, s)`, for arrays.
+
+    Every element is copied when it is new in a window.
+    """
+    return x >> lift.map2(lift.id) >> lift.map_seq_slide(f, n, s)
+
+
 @rule(p.zip >> p.any_reduce("r", "f", "e"))
 def add_transposed_identity_in_reduce(
     xs: Sequence[Value], r: Like, f: Function, e: Value, *, k: int

@@ -68,6 +68,15 @@ def map_groups(constructor: str, function: Function) -> Stage:
     return replace(map(function), kinds=kinds, label="map_wrg or map_glb", constructor=constructor)
 
 
+def map_seq_slide(size: str | int, step: str | int, function: Function) -> Stage:
+    """A ``lift.map_seq_slide``.
+
+    Example: ``p.map_seq_slide("n", "s", "f")``
+    """
+    parameters = (("size", size), ("step", step))
+    return Stage((maps.MapSeqSlideOp,), parameters=parameters, function=_chain(function))
+
+
 def map_seq(function: Function) -> Stage:
     """A ``lift.map_seq``.
 

@@ -126,19 +126,29 @@ def tile_stencil_3d(
 
 @rule(SLIDE3 >> p.map(p.map(p.map("f"))))
 def tile_stencil_25d(
-    x: Value, n: Size, s: Size, f: Function, *, v: Size, u: Size | None = None
+    x: Value,
+    n: Size,
+    s: Size,
+    f: Function,
+    *,
+    v: Size,
+    u: Size | None = None,
+    w: Size | None = None,
 ) -> Value:
     """A stencil on three axes in 2.5D: tiles along two axes, each gone through along the first.
 
     `slide3(n, s) >> map3(f)` is, for every tile of `u` x `u`, a `map_seq_slide` over its planes,
-    of which the last `n` are at hand; `u - v == n - s`.
+    of which the last `n` are at hand; `u - v == n - s`. With `w` the tiles are that far apart along
+    the last axis.
     """
+    columns = v if w is None else w
+    tiling = lift.slide2(tile_size(n, s, v, u), v, tile_size(n, s, columns, None), columns)
 
     def on_planes(planes: Value) -> Value:
         windows = planes >> lift.map(lift.slide2(n, s)) >> lift.transpose
         return windows >> lift.map(lift.transpose) >> lift.map2(f)
 
-    tiles = x >> lift.map(lift.slide2(tile_size(n, s, v, u), v)) >> lift.transpose
+    tiles = x >> lift.map(tiling) >> lift.transpose
     done = tiles >> lift.map(lift.transpose) >> lift.map2(lift.map_seq_slide(on_planes, n, s))
     return done >> lift.map(lift.transpose) >> lift.transpose >> lift.map(untile2)
 
@@ -153,6 +163,18 @@ def map_seq_slide(x: Value, n: Size, s: Size, f: Function) -> Value:
 def map_seq_slide_seq(x: Value, n: Size, s: Size, f: Function) -> Value:
     """`slide(n, s) >> map_seq(f) = map_seq_slide(f, n, s)`."""
     return x >> lift.map_seq_slide(f, n, s)
+
+
+@rule(p.map_seq_slide("n", "s", "f"))
+def map_seq_slide_tiling(
+    x: Value, n: Size, s: Size, f: Function, *, v: Size, u: Size | None = None
+) -> Value:
+    """`map_seq_slide(f, n, s) = slide(u, v) >> map(map_seq_slide(f, n, s)) >> join`.
+
+    `u - v == n - s`, and `s` divides `v`: parts that begin anew, which others may do.
+    """
+    parts = x >> lift.slide(tile_size(n, s, v, u), v)
+    return parts >> lift.map(lift.map_seq_slide(f, n, s)) >> lift.join
 
 
 @rule(SLIDE2 >> p.map(p.map("f")))

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=split_join_identity rule=split_join_identity},lift-rewrite{function=join_split_identity rule=join_split_identity},lift-rewrite{function=transpose_transpose_identity rule=transpose_transpose_identity},lift-rewrite{function=scatter_gather_identity rule=scatter_gather_identity},lift-rewrite{function=gather_scatter_identity rule=gather_scatter_identity},lift-rewrite{function=empty_gather rule=empty_gather},lift-rewrite{function=empty_scatter rule=empty_scatter},lift-rewrite{function=as_vector_as_scalar_identity rule=as_vector_as_scalar_identity},lift-rewrite{function=as_scalar_as_vector_identity rule=as_scalar_as_vector_identity},lift-rewrite{function=empty_map rule=empty_map},lift-rewrite{function=empty_pad rule=empty_pad},lift-rewrite{function=empty_slice rule=empty_slice},lift-rewrite{function=slide_to_split rule=slide_to_split},lift-rewrite{function=split_to_slide rule=split_to_slide},lift-rewrite{function=iterate_zero rule=iterate_zero},lift-rewrite{function=iterate_one rule=iterate_one},lift-rewrite{function=iterate_decomposition rule=iterate_decomposition sizes="m=1"},lift-rewrite{function=get_tuple rule=get_tuple},lift-rewrite{function=get_zip rule=get_zip},lift-rewrite{function=zip_duplicate rule=zip_duplicate},lift-rewrite{function=zip_unused rule=zip_unused},lift-rewrite{function=zip_flatten rule=zip_flatten},lift-rewrite{function=add_identity rule=add_identity},lift-rewrite{function=add_identity_inside rule=add_identity_inside},lift-rewrite{function=add_transposed_identity_inside rule=add_transposed_identity_inside},lift-rewrite{function=add_identity_in_reduce rule=add_identity_in_reduce},lift-rewrite{function=add_transposed_identity_in_reduce rule=add_transposed_identity_in_reduce sizes="k=0"},lift-rewrite{function=add_transposes rule=add_transposes},lift-rewrite{function=add_split_join rule=add_split_join sizes="n=2"},lift-rewrite{function=add_join_split rule=add_join_split},lift-rewrite{function=add_vectors rule=add_vectors sizes="w=2"},lift-rewrite{function=add_reorder rule=add_reorder sizes="s=4"},lift-rewrite{function=kept_twice rule=kept_twice}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=split_join_identity rule=split_join_identity},lift-rewrite{function=join_split_identity rule=join_split_identity},lift-rewrite{function=transpose_transpose_identity rule=transpose_transpose_identity},lift-rewrite{function=scatter_gather_identity rule=scatter_gather_identity},lift-rewrite{function=gather_scatter_identity rule=gather_scatter_identity},lift-rewrite{function=empty_gather rule=empty_gather},lift-rewrite{function=empty_scatter rule=empty_scatter},lift-rewrite{function=as_vector_as_scalar_identity rule=as_vector_as_scalar_identity},lift-rewrite{function=as_scalar_as_vector_identity rule=as_scalar_as_vector_identity},lift-rewrite{function=empty_map rule=empty_map},lift-rewrite{function=empty_pad rule=empty_pad},lift-rewrite{function=empty_slice rule=empty_slice},lift-rewrite{function=slide_to_split rule=slide_to_split},lift-rewrite{function=split_to_slide rule=split_to_slide},lift-rewrite{function=iterate_zero rule=iterate_zero},lift-rewrite{function=iterate_one rule=iterate_one},lift-rewrite{function=iterate_decomposition rule=iterate_decomposition sizes="m=1"},lift-rewrite{function=get_tuple rule=get_tuple},lift-rewrite{function=get_zip rule=get_zip},lift-rewrite{function=zip_duplicate rule=zip_duplicate},lift-rewrite{function=zip_unused rule=zip_unused},lift-rewrite{function=zip_flatten rule=zip_flatten},lift-rewrite{function=add_identity rule=add_identity},lift-rewrite{function=add_identity_inside rule=add_identity_inside},lift-rewrite{function=add_transposed_identity_inside rule=add_transposed_identity_inside},lift-rewrite{function=add_identity_in_reduce rule=add_identity_in_reduce},lift-rewrite{function=add_identity_in_slide rule=add_identity_in_slide},lift-rewrite{function=add_transposed_identity_in_reduce rule=add_transposed_identity_in_reduce sizes="k=0"},lift-rewrite{function=add_transposes rule=add_transposes},lift-rewrite{function=add_split_join rule=add_split_join sizes="n=2"},lift-rewrite{function=add_join_split rule=add_join_split},lift-rewrite{function=add_vectors rule=add_vectors sizes="w=2"},lift-rewrite{function=add_reorder rule=add_reorder sizes="s=4"},lift-rewrite{function=kept_twice rule=kept_twice}' | filecheck %s
 
 // `split(n) >> join = id`.
 // CHECK-LABEL: func.func @split_join_identity(
@@ -448,6 +448,39 @@ func.func @add_identity_in_reduce(%x: tensor<?x4xf32, #lift.sizes<N>> {tile.name
     lift.yield %2 : tensor<4xf32>
   }
   func.return %0 : tensor<4xf32>
+}
+
+// `map_seq_slide(f, n, s) = map(a ⇒ a >> map(id)) >> map_seq_slide(f, n, s)`, for arrays.
+//
+// Every element is copied when it is new in a window.
+// CHECK-LABEL: func.func @add_identity_in_slide(
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map_seq_slide(3, 1)(
+// CHECK-NEXT:   lift.join
+// CHECK-NEXT:   arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   lift.reduce(
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @add_identity_in_slide(%x: tensor<?x4xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N - 2>> {tile.name = "out"}) {
+  %0 = lift.map_seq_slide(3, 1)(%1 in %x) : (tensor<?x4xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N - 2>> {
+    %2 = lift.join %1 : (tensor<3x4xf32>) -> tensor<12xf32>
+    %3 = arith.constant 0.000000e+00 : f32
+    %4 = lift.reduce(%a from %3, %b in %2) : (f32, tensor<12xf32>) -> f32 {
+      %5 = arith.addf %a, %b : f32
+      lift.yield %5 : f32
+    }
+    lift.yield %4 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N - 2>>
 }
 
 // `zip(x, y) >> reduce(f, e)`, where the elements of array `k`, matrices, are copied.

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=slide_tiling rule=slide_tiling sizes="v=2"},lift-rewrite{function=slide2_tiling rule=slide2_tiling sizes="v=2"},lift-rewrite{function=tile_stencil_2d rule=tile_stencil_2d sizes="v=4"},lift-rewrite{function=tile_stencil_2d_zip rule=tile_stencil_2d_zip sizes="v=2"},lift-rewrite{function=tile_stencil_3d rule=tile_stencil_3d sizes="v=2"},lift-rewrite{function=tile_stencil_25d rule=tile_stencil_25d sizes="v=2"},lift-rewrite{function=map_seq_slide rule=map_seq_slide},lift-rewrite{function=map_seq_slide_seq rule=map_seq_slide_seq},lift-rewrite{function=map_seq_slide_2d rule=map_seq_slide_2d}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=slide_tiling rule=slide_tiling sizes="v=2"},lift-rewrite{function=slide2_tiling rule=slide2_tiling sizes="v=2"},lift-rewrite{function=tile_stencil_2d rule=tile_stencil_2d sizes="v=4"},lift-rewrite{function=tile_stencil_2d_zip rule=tile_stencil_2d_zip sizes="v=2"},lift-rewrite{function=tile_stencil_3d rule=tile_stencil_3d sizes="v=2"},lift-rewrite{function=tile_stencil_25d rule=tile_stencil_25d sizes="v=2","w=4"},lift-rewrite{function=map_seq_slide rule=map_seq_slide},lift-rewrite{function=map_seq_slide_seq rule=map_seq_slide_seq},lift-rewrite{function=map_seq_slide_tiling rule=map_seq_slide_tiling sizes="v=2"},lift-rewrite{function=map_seq_slide_2d rule=map_seq_slide_2d}' | filecheck %s
 
 // `slide(n, s) = slide(u, v) >> map(slide(n, s)) >> join`, where `u - v == n - s`.
 //
@@ -448,7 +448,8 @@ func.func @tile_stencil_3d(%x: tensor<4x2x2xf32> {tile.name = "x"}) -> (tensor<4
 // A stencil on three axes in 2.5D: tiles along two axes, each gone through along the first.
 //
 // `slide3(n, s) >> map3(f)` is, for every tile of `u` x `u`, a `map_seq_slide` over its planes,
-// of which the last `n` are at hand; `u - v == n - s`.
+// of which the last `n` are at hand; `u - v == n - s`. With `w` the tiles are that far apart along
+// the last axis.
 // CHECK-LABEL: func.func @tile_stencil_25d(
 // CHECK-NEXT: lift.pad(1, 1, clamp)
 // CHECK-NEXT: lift.map(
@@ -461,7 +462,7 @@ func.func @tile_stencil_3d(%x: tensor<4x2x2xf32> {tile.name = "x"}) -> (tensor<4
 // CHECK-NEXT: }
 // CHECK-NEXT: lift.map(
 // CHECK-NEXT:   lift.map(
-// CHECK-NEXT:     lift.slide(4, 2)
+// CHECK-NEXT:     lift.slide(6, 4)
 // CHECK-NEXT:     lift.yield
 // CHECK-NEXT:   }
 // CHECK-NEXT:   lift.slide(4, 2)
@@ -533,40 +534,40 @@ func.func @tile_stencil_3d(%x: tensor<4x2x2xf32> {tile.name = "x"}) -> (tensor<4
 // CHECK-NEXT:   lift.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return
-func.func @tile_stencil_25d(%x: tensor<4x2x2xf32> {tile.name = "x"}) -> (tensor<4x2x2xf32> {tile.name = "out"}) {
-  %0 = lift.pad(1, 1, clamp) %x : (tensor<4x2x2xf32>) -> tensor<6x2x2xf32>
-  %1 = lift.map(%2 in %0) : (tensor<6x2x2xf32>) -> tensor<6x4x4xf32> {
-    %3 = lift.pad(1, 1, clamp) %2 : (tensor<2x2xf32>) -> tensor<4x2xf32>
-    %4 = lift.map(%5 in %3) : (tensor<4x2xf32>) -> tensor<4x4xf32> {
-      %6 = lift.pad(1, 1, clamp) %5 : (tensor<2xf32>) -> tensor<4xf32>
-      lift.yield %6 : tensor<4xf32>
+func.func @tile_stencil_25d(%x: tensor<4x2x4xf32> {tile.name = "x"}) -> (tensor<4x2x4xf32> {tile.name = "out"}) {
+  %0 = lift.pad(1, 1, clamp) %x : (tensor<4x2x4xf32>) -> tensor<6x2x4xf32>
+  %1 = lift.map(%2 in %0) : (tensor<6x2x4xf32>) -> tensor<6x4x6xf32> {
+    %3 = lift.pad(1, 1, clamp) %2 : (tensor<2x4xf32>) -> tensor<4x4xf32>
+    %4 = lift.map(%5 in %3) : (tensor<4x4xf32>) -> tensor<4x6xf32> {
+      %6 = lift.pad(1, 1, clamp) %5 : (tensor<4xf32>) -> tensor<6xf32>
+      lift.yield %6 : tensor<6xf32>
     }
-    lift.yield %4 : tensor<4x4xf32>
+    lift.yield %4 : tensor<4x6xf32>
   }
-  %7 = lift.map(%8 in %1) : (tensor<6x4x4xf32>) -> tensor<6x2x2x3x3xf32> {
-    %9 = lift.map(%10 in %8) : (tensor<4x4xf32>) -> tensor<4x2x3xf32> {
-      %11 = lift.slide(3, 1) %10 : (tensor<4xf32>) -> tensor<2x3xf32>
-      lift.yield %11 : tensor<2x3xf32>
+  %7 = lift.map(%8 in %1) : (tensor<6x4x6xf32>) -> tensor<6x2x4x3x3xf32> {
+    %9 = lift.map(%10 in %8) : (tensor<4x6xf32>) -> tensor<4x4x3xf32> {
+      %11 = lift.slide(3, 1) %10 : (tensor<6xf32>) -> tensor<4x3xf32>
+      lift.yield %11 : tensor<4x3xf32>
     }
-    %12 = lift.slide(3, 1) %9 : (tensor<4x2x3xf32>) -> tensor<2x3x2x3xf32>
-    %13 = lift.map(%14 in %12) : (tensor<2x3x2x3xf32>) -> tensor<2x2x3x3xf32> {
-      %15 = lift.transpose %14 : (tensor<3x2x3xf32>) -> tensor<2x3x3xf32>
-      lift.yield %15 : tensor<2x3x3xf32>
+    %12 = lift.slide(3, 1) %9 : (tensor<4x4x3xf32>) -> tensor<2x3x4x3xf32>
+    %13 = lift.map(%14 in %12) : (tensor<2x3x4x3xf32>) -> tensor<2x4x3x3xf32> {
+      %15 = lift.transpose %14 : (tensor<3x4x3xf32>) -> tensor<4x3x3xf32>
+      lift.yield %15 : tensor<4x3x3xf32>
     }
-    lift.yield %13 : tensor<2x2x3x3xf32>
+    lift.yield %13 : tensor<2x4x3x3xf32>
   }
-  %16 = lift.slide(3, 1) %7 : (tensor<6x2x2x3x3xf32>) -> tensor<4x3x2x2x3x3xf32>
-  %17 = lift.map(%18 in %16) : (tensor<4x3x2x2x3x3xf32>) -> tensor<4x2x2x3x3x3xf32> {
-    %19 = lift.transpose %18 : (tensor<3x2x2x3x3xf32>) -> tensor<2x3x2x3x3xf32>
-    %20 = lift.map(%21 in %19) : (tensor<2x3x2x3x3xf32>) -> tensor<2x2x3x3x3xf32> {
-      %22 = lift.transpose %21 : (tensor<3x2x3x3xf32>) -> tensor<2x3x3x3xf32>
-      lift.yield %22 : tensor<2x3x3x3xf32>
+  %16 = lift.slide(3, 1) %7 : (tensor<6x2x4x3x3xf32>) -> tensor<4x3x2x4x3x3xf32>
+  %17 = lift.map(%18 in %16) : (tensor<4x3x2x4x3x3xf32>) -> tensor<4x2x4x3x3x3xf32> {
+    %19 = lift.transpose %18 : (tensor<3x2x4x3x3xf32>) -> tensor<2x3x4x3x3xf32>
+    %20 = lift.map(%21 in %19) : (tensor<2x3x4x3x3xf32>) -> tensor<2x4x3x3x3xf32> {
+      %22 = lift.transpose %21 : (tensor<3x4x3x3xf32>) -> tensor<4x3x3x3xf32>
+      lift.yield %22 : tensor<4x3x3x3xf32>
     }
-    lift.yield %20 : tensor<2x2x3x3x3xf32>
+    lift.yield %20 : tensor<2x4x3x3x3xf32>
   }
-  %23 = lift.map(%24 in %17) : (tensor<4x2x2x3x3x3xf32>) -> tensor<4x2x2xf32> {
-    %25 = lift.map(%26 in %24) : (tensor<2x2x3x3x3xf32>) -> tensor<2x2xf32> {
-      %27 = lift.map(%28 in %26) : (tensor<2x3x3x3xf32>) -> tensor<2xf32> {
+  %23 = lift.map(%24 in %17) : (tensor<4x2x4x3x3x3xf32>) -> tensor<4x2x4xf32> {
+    %25 = lift.map(%26 in %24) : (tensor<2x4x3x3x3xf32>) -> tensor<2x4xf32> {
+      %27 = lift.map(%28 in %26) : (tensor<4x3x3x3xf32>) -> tensor<4xf32> {
         %29 = lift.join %28 : (tensor<3x3x3xf32>) -> tensor<9x3xf32>
         %30 = lift.join %29 : (tensor<9x3xf32>) -> tensor<27xf32>
         %31 = arith.constant 0.000000e+00 : f32
@@ -576,11 +577,11 @@ func.func @tile_stencil_25d(%x: tensor<4x2x2xf32> {tile.name = "x"}) -> (tensor<
         }
         lift.yield %32 : f32
       }
-      lift.yield %27 : tensor<2xf32>
+      lift.yield %27 : tensor<4xf32>
     }
-    lift.yield %25 : tensor<2x2xf32>
+    lift.yield %25 : tensor<2x4xf32>
   }
-  func.return %23 : tensor<4x2x2xf32>
+  func.return %23 : tensor<4x2x4xf32>
 }
 
 // `slide(n, s) >> map(f) = map_seq_slide(f, n, s)`.
@@ -629,6 +630,38 @@ func.func @map_seq_slide_seq(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}
     lift.yield %4 : f32
   }
   func.return %1 : tensor<?xf32, #lift.sizes<N - 2>>
+}
+
+// `map_seq_slide(f, n, s) = slide(u, v) >> map(map_seq_slide(f, n, s)) >> join`.
+//
+// `u - v == n - s`, and `s` divides `v`: parts that begin anew, which others may do.
+// CHECK-LABEL: func.func @map_seq_slide_tiling(
+// CHECK-NEXT: lift.pad(1, 1, clamp)
+// CHECK-NEXT: lift.slide(4, 2)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map_seq_slide(3, 1)(
+// CHECK-NEXT:     arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     lift.reduce(
+// CHECK-NEXT:       arith.addf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @map_seq_slide_tiling(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.pad(1, 1, clamp) %x : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N + 2>>
+  %1 = lift.map_seq_slide(3, 1)(%2 in %0) : (tensor<?xf32, #lift.sizes<N + 2>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %3 = arith.constant 0.000000e+00 : f32
+    %4 = lift.reduce(%a from %3, %b in %2) : (f32, tensor<3xf32>) -> f32 {
+      %5 = arith.addf %a, %b : f32
+      lift.yield %5 : f32
+    }
+    lift.yield %4 : f32
+  }
+  func.return %1 : tensor<?xf32, #lift.sizes<N>>
 }
 
 // `slide2(n, s) >> map2(f)`, each row of windows gone through by `map_seq_slide`.

@@ -113,6 +113,8 @@ REFUSED: list[tuple[str, Any, str, dict[str, Any], str]] = [
     ("tile_stencil_2d_zip", on(M, M)(lambda m, x, y: lift.zip2(x, y) >> lift.map2(lift.add)), "map.1", {"v": 2}, "no array of the zip is of windows, or of several"),
     ("tile_stencil_3d", on(T)(lambda m, x: x >> lift.slide3(3, 1) >> lift.map3(lambda w: w[0][0][0])), "map.2", {"v": 2, "u": 5}, "u - v == n - s must hold: with v = 2, u is 4"),
     ("tile_stencil_25d", on(T)(lambda m, x: x >> lift.slide3(3, 1) >> lift.map3(lambda w: w[0][0][0])), "map.2", {"v": 2, "u": 5}, "u - v == n - s must hold: with v = 2, u is 4"),
+    ("map_seq_slide_tiling", on(V)(lambda m, x: x >> lift.map_seq_slide(lift.reduce(lift.add, 0.0), 3, 1)), "map_seq_slide", {"v": 2, "u": 5}, "u - v == n - s must hold: with v = 2, u is 4"),
+    ("add_identity_in_slide", on(V)(lambda m, x: x >> lift.map_seq_slide(lift.reduce(lift.add, 0.0), 3, 1)), "map_seq_slide", {}, "map takes an array, but an argument is f32"),
     ("tile_stencil", on(lift.array(9))(lambda m, x: x >> lift.slide(3, 1) >> lift.map(lift.reduce(lift.add, 0.0))), "map", {"v": 4}, "slide_tiling: the windows of slide(6, 4) do not end where x ends, which has 9 elements: slice it first"),
     ("map_seq_slide_2d", on(M)(lambda m, x: x >> lift.map(lift.slide(3, 1)) >> lift.slide(5, 1) >> lift.map(lift.transpose) >> lift.map2(lambda w: w[0][0])), "map.2", {}, "n is 5, but also 3"),
     ("reduce_seq_unroll", on(V)(lambda m, x: x >> lift.reduce_seq(lift.add, 0.0)), "reduce_seq", {}, "the size of the array is N, no number"),

@@ -21,6 +21,7 @@ WORKED = {
     "stencil_2d": ("nine_points", ((8, 12),), {"v": 4}),
     "stencil_2d_cpu": ("nine_points", ((8, 12),), {}),
     "stencil_3d": ("seven_points", ((4, 6, 5), (2,)), {}),
+    "stencil_3d_gpu": ("seven_points", ((8, 4, 8), (2,)), {"v": 2, "w": 4, "c": 4}),
     "stencil_3d_cpu": ("seven_points", ((4, 6, 5), (2,)), {}),
 }
 
