@@ -2,11 +2,13 @@
 
 from small_programs import program
 from xdsl.context import Context
+from xdsl.dialects import gpu
 
 from tiledialect.exploration.lift.mapping import MappingSpace
 from tiledialect.exploration.lift.settings import MappingSettings
+from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
-from tiledialect.lowering.nest.utils.estimate import estimate_nest
+from tiledialect.lowering.nest.utils.estimate import estimate_nest, nest_work
 from tiledialect.passes.lift import RULES, Derivation
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.schedule.cost.device import Device, Kind, described
@@ -44,6 +46,27 @@ def test_neighbours_are_read_faster_than_rows():
     columns = start.apply(RULES["map_glb"](dim=1), "map").apply(RULES["map_glb"], "map_glb/map")
     rows = start.apply(RULES["map_glb"], "map").apply(RULES["map_glb"](dim=1), "map_glb/map")
     assert seconds(columns, GPU) < seconds(rows, GPU)
+
+
+def test_work_items_that_share_a_row_are_faster_than_a_row_each():
+    start = program("gemv").initial.bind(M=4096, N=4096)
+    rows = start.apply(RULES["fuse"]).apply(RULES["map_glb"])
+    vectors = start.apply(RULES["vectorize_zip"](w=4), "map/map")
+    vectors = vectors.apply(RULES["vectorize_reduce"](w=4), "map/reduce").apply(RULES["fuse_parts"])
+    shared = start.apply(RULES["partial_reduce_strided"], n=128).apply(RULES["fuse_parts"])
+    shared = shared.apply(RULES["map_wrg"], "map").apply(RULES["map_lcl"], "map_wrg/map")
+    assert 1.5 * seconds(shared, GPU) < seconds(vectors, GPU) < seconds(rows, GPU)
+
+
+def test_all_loops_of_an_axis_count_as_work_items():
+    start = program("gemv").initial.bind(M=4096, N=4096).apply(RULES["split_join"], "map", n=64)
+    warps = start.apply(RULES["map_warp"], "map").apply(RULES["map_lane"], "map_warp/map")
+    module = warps.module.clone()
+    LiftLowerPass().apply(Context(), module)
+    LiftToNestPass(64).apply(Context(), module)
+    (kernel,) = ops_of(module, gpu.FuncOp)
+    work = nest_work(kernel, GPU)
+    assert work.items == 256
 
 
 WIDE = described(Kind.CPU, {"native_vector_width": 16})

@@ -21,8 +21,9 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
+from tiledialect.lowering.nest.utils.warp_accesses import warp_access
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import SECTORS, Device
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import estimate
 from tiledialect.schedule.cost.nests import NestWork
 from tiledialect.schedule.loops import Role
@@ -56,8 +57,7 @@ def estimate_nest(op: Operation, device: Device) -> float:
 def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
     """Counts of a kernel for the vectors of a device."""
     loops = ops_of(kernel, ForOp)
-    groups = prod(steps(x) for x in _outermost(loops, Role.GROUP))
-    items = prod(steps(x) for x in _outermost(loops, Role.LOCAL))
+    groups, items = (_shared_out(loops, role) for role in (Role.GROUP, Role.LOCAL))
     counts, scope = _Counts(held=_fits_registers(kernel, loops, device)), NestScope()
     for op in kernel.walk():
         _count(op, counts, scope, device)
@@ -100,6 +100,17 @@ def _is_register(memory: SSAValue) -> bool:
         if isinstance(op, LoadOp | StoreOp)
         for loop in _loops_of_place(op)
     )
+
+
+def _shared_out(loops: list[ForOp], role: Role) -> int:
+    """Work-groups, or work-items of a group: the loops of an axis around one another share it."""
+    found: dict[object, int] = {}
+    for loop in loops:
+        if loop.role.data.role is role:
+            around = [x for x in loops_around(loop) if x.role == loop.role]
+            count = prod(map(steps, (loop, *around)))
+            found[loop.role.data] = max(count, found.get(loop.role.data, 1))
+    return prod(found.values())
 
 
 def _outermost(loops: list[ForOp], role: Role) -> list[ForOp]:
@@ -187,16 +198,40 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
         is_register = counts.held and _is_register(op.memory)
         counts.flops += (0.0 if is_register else access) * own * count * _waste(op, device, own)
         return
+    if not device.is_cpu:
+        _count_warp_access(op, count, counts, scope, device)
+        return
     stride = stride_over(loop, op, scope) if loop is not None else None
     scattered = loop is not None and stride not in (0, 1)
     waste = float(_own_vector(device)) if scattered else None
     counts.flops += access * own * count * (waste or _waste(op, device, own))
     if t.memory_space == GLOBAL:
-        sector = SECTORS[device.kind]
-        each = nbytes / max(lanes, 1) if stride == 0 else min(sector, nbytes * (stride or 1))
-        counts.traffic += own * count * (each if not device.is_cpu else min(each, 2 * nbytes))
-        known = min(bytes_of(t), own * count * nbytes)
-        counts.touched[op.memory] = max(counts.touched.get(op.memory, 0.0), known)
+        each = nbytes / max(lanes, 1) if stride == 0 else nbytes * min(2, stride or 1)
+        counts.traffic += own * count * each
+        _touch(op, own * count * nbytes, counts)
+
+
+def _count_warp_access(
+    op: LoadOp | StoreOp, count: int, counts: _Counts, scope: NestScope, device: Device
+) -> None:
+    """Count an access to global or local memory by the instructions of sub-groups."""
+    found, t = warp_access(op, device, scope), op.memory.type
+    assert isinstance(t, MemRefType)
+    value = value_of(op).type
+    own = value.get_shape()[0] if isinstance(value, VectorType) else 1
+    instructions = count * own / found.width
+    counts.flops += device.rates.nests.access * found.rows * instructions
+    if t.memory_space == GLOBAL:
+        counts.traffic += found.nbytes * instructions
+        _touch(op, count * own * element_bytes(t), counts)
+
+
+def _touch(op: LoadOp | StoreOp, nbytes: float, counts: _Counts) -> None:
+    """Count memory that is read or written, at most all that there is."""
+    t = op.memory.type
+    assert isinstance(t, MemRefType)
+    known = min(bytes_of(t), nbytes)
+    counts.touched[op.memory] = max(counts.touched.get(op.memory, 0.0), known)
 
 
 def _loops_of_place(op: LoadOp | StoreOp) -> list[ForOp]:

@@ -1,17 +1,19 @@
 """Lift programs as parts of a search."""
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
 from small_programs import inputs, program
+from xdsl.dialects.builtin import StringAttr
 
 import tiledialect as td
 from tiledialect.exploration.lift.patterns import LiftPart, _bytes
 from tiledialect.exploration.lift.settings import AlgorithmicSettings, MappingSettings, Settings
 from tiledialect.ir.signature import parse_type
 from tiledialect.lowering.runtime.device.devices import target_system_spec
-from tiledialect.passes.lift import Derivation, replay
+from tiledialect.passes.lift import RULES, Derivation, replay
 from tiledialect.schedule.cost.device import Kind, described
 from tiledialect.schedule.search.decisions import enumerated, made
 
@@ -62,6 +64,16 @@ def test_seeds_have_blocks_in_registers_among_the_first(fast: td.Device):
     part = LiftPart(start, "matmul", device, target_system_spec(fast))
     texts = (made(part.candidate, seed)[1].text for seed in islice(part.seeds(), 12))
     assert any("reuse_block_2d" in text and "map_seq_unroll" in text for text in texts)
+
+
+def test_seeds_on_a_gpu_have_groups_that_are_full():
+    device = described(Kind.GPU, {"compute_units": 132})
+    start = program("gemv").initial.bind(M=4096, N=4096)
+    start = start.apply(RULES["partial_reduce_strided"]).apply(RULES["fuse_parts"])
+    settings = replace(SMALL, algorithmic=AlgorithmicSettings(exploration_depth=0))
+    part = LiftPart(Derivation.of(start.module), "gemv", device, StringAttr(""), settings)
+    found = (made(part.candidate, seed)[0] for seed in part.seeds())
+    assert any(d["mapping"] == "group0" and int(d["size n"]) >= 128 for d in found)
 
 
 def test_explores_a_program_of_patterns(fast: td.Device):

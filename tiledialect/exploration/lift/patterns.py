@@ -66,6 +66,8 @@ mapping."""
 PROMISING, WORTH = 3.0, 1.2
 """Most estimates of a seed before and after small changes, in multiples of the best one so far,
 with which it comes before the candidates of other programs."""
+GROUP_SIZES = 16, 128
+"""Work-items along an axis of a GPU's groups of two axes and of one."""
 PASSES = 3
 """Most passes of changes of a seed."""
 GAIN = 0.98
@@ -202,17 +204,23 @@ class LiftPart:
         given |= {"copies": NONE, GROUPS_OF_UNIT: 0}
         best: dict[str, tuple[float, Decisions]] = {}
         for decisions, mapped in enumerated(lambda c: self._mapped(_Given(c, given))[1]):
-            sizes = dict.fromkeys(open_sizes(mapped.function), native_lanes(self.device))
-            named = {SIZE + name: size for name, size in sizes.items()}
-            with suppress(DeadEndError):
-                found, candidate = made(self.candidate, {**given, **decisions, **named})
-                yield found, candidate
-                kind = str(decisions["mapping"]).rstrip("012")
-                ranked = candidate.estimate, found
-                best[kind] = min(best.get(kind, ranked), ranked, key=lambda pair: pair[0])
+            for sizes in self._starts(open_sizes(mapped.function)):
+                with suppress(DeadEndError):
+                    found, candidate = made(self.candidate, {**given, **decisions, **sizes})
+                    yield found, candidate
+                    kind = str(decisions["mapping"]).rstrip("012")
+                    ranked = candidate.estimate, found
+                    best[kind] = min(best.get(kind, ranked), ranked, key=lambda pair: pair[0])
         for _, decisions in best.values():
             with suppress(DeadEndError):
                 yield made(self.candidate, {**decisions, "copies": LOCAL})
+
+    def _starts(self, names: frozenset[str]) -> Iterator[Decisions]:
+        """Sizes to begin with: vectors, and on a GPU rows and squares of the work-items of a group,
+        which smaller sizes do not fill."""
+        own = (native_lanes(self.device), *(GROUP_SIZES if self.device.is_gpu else ()))
+        for size in own if names else own[:1]:
+            yield {SIZE + name: size for name in names}
 
     def _refined(self, start: _Ranked) -> _Ranked:
         """Decisions that are better by the cost model, after small changes."""

@@ -30,6 +30,8 @@ class NestWork(Work):
         arithmetic = self.operations / (device.arithmetic * 1e9) * shares
         cache = self.traffic / near * shares
         memory = self.touched / (bandwidth if self.touched > device.most_kept else near)
+        # A few cores ask for as much as memory gives; few work-items of a GPU do not.
+        memory *= 1.0 if device.is_cpu else shares
         started = rates.group * self.groups / device.compute_units
         return Estimate(
             seconds=max(arithmetic, cache, memory) + started,
