@@ -34,8 +34,8 @@ class KernelTexts:
         return KernelTexts(KERNEL.sub("", source), kernels)
 
     @lazy
-    def _beside(self) -> list[tuple[str, str]]:
-        """Parts of the text beside, each with a pattern of what kernels use it by, if known."""
+    def _beside(self) -> list[tuple[_Use, str]]:
+        """Parts of the text beside, each with the word that kernels use it by."""
         parts = [part.strip("\n") for part in re.split(r"\n{2,}", self.rest) if part.strip("\n")]
         return [(_use(part), part) for part in parts]
 
@@ -44,7 +44,7 @@ class KernelTexts:
         text = self.kernels[name].replace(f" {name}(", " (", 1)
         # Each function stands after those that it calls.
         for use, part in reversed(self._beside):
-            if re.search(use, text):
+            if use.is_in(text):
                 text = f"{part}\n{text}"
         return text
 
@@ -53,9 +53,24 @@ class KernelTexts:
         return "\n".join((self.rest, *(self.kernels[name] for name in names)))
 
 
-def _use(part: str) -> str:
-    """Pattern of the texts that use a part of the text beside kernels; all, where it is unknown."""
+@dataclass(frozen=True)
+class _Use:
+    """Word by which texts use a part of the text beside kernels; empty, where it is unknown."""
+
+    word: str
+    ending: str = ""
+    """Pattern of what may follow the word."""
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text uses the part; most have no such letters, which is found out sooner."""
+        if self.word not in text:
+            return False
+        return not self.word or bool(re.search(rf"\b{self.word}{self.ending}\b", text))
+
+
+def _use(part: str) -> _Use:
+    """Use of a part of the text beside kernels; all use it, where it is unknown."""
     if part == DOUBLE:
-        return r"\bdouble\d*\b"
+        return _Use("double", r"\d*")
     head = FUNCTION.match(part) or MACRO.match(part)
-    return rf"\b{head[1]}\b" if head else ""
+    return _Use(head[1] if head else "")

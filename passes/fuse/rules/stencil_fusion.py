@@ -67,7 +67,9 @@ def fuse_copies(first: KernelOp, second: KernelOp) -> KernelOp | None:
 
 def fuse_concatenation(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """The same for results written in parts of one shape, which are computed side by side."""
-    if not _are_elements(first, second):
+    contractions = (*first.contractions, *second.contractions)
+    # A part is written over the ones before.
+    if all(op.default is None for op in contractions) or not _are_elements(first, second):
         return None
     return merged_if(first, second, _writes_parts)
 

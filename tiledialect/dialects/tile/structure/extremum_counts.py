@@ -22,9 +22,7 @@ def counts(op: ContractionOp, extreme: ContractionOp) -> bool:
 
     Both go over the same points, by indices of the same names.
     """
-    kinds = (extreme.aggregation.data in EXTREMES, extreme.combination.data is Combination.none)
-    own = (op.aggregation.data is Aggregation.add, op.combination.data is Combination.eq)
-    if not all((*kinds, *own)) or extreme.domain is None or op.domain is None:
+    if not may_count(op, extreme) or extreme.domain is None or op.domain is None:
         return False
     if any(x.default is not None or x.symbols for x in (op, extreme)):
         return False
@@ -34,3 +32,10 @@ def counts(op: ContractionOp, extreme: ContractionOp) -> bool:
     read = [*zip(op.inputs, op.accesses.data, strict=True)]
     compared = (extreme.inputs[0], extreme.accesses.data[0]), (extreme.result, extreme.output)
     return len(read) == 2 and all(pair in read for pair in compared)
+
+
+def may_count(op: ContractionOp, extreme: ContractionOp) -> bool:
+    """Whether one contraction counts what equals something, and another one is an extreme."""
+    kinds = (extreme.aggregation.data in EXTREMES, extreme.combination.data is Combination.none)
+    own = (op.aggregation.data is Aggregation.add, op.combination.data is Combination.eq)
+    return all((*kinds, *own))
