@@ -2,47 +2,292 @@
 
 from __future__ import annotations
 
+import copy
+import warnings
+
 import pytest
 
 import tiledialect as td
+from tiledialect.api.function import Function
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
-nn = torch.nn
+nn, F = torch.nn, torch.nn.functional
 
 
 @pytest.fixture(autouse=True)
 def fresh():
-    """Nothing compiled by another test."""
+    """Nothing compiled, or told, by another test."""
+    from tiledialect.torch import backend
+
     torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    backend._told.clear()
     torch.manual_seed(0)
 
 
-def compiled(model, device, **options):
-    return torch.compile(
-        model, backend="tiledialect", options={"device": device.id, "strict": True, **options}
-    )
+@pytest.fixture
+def by_reference(monkeypatch):
+    """Functions run by the reference semantics, which takes no compilation."""
+    monkeypatch.setattr(Function, "__call__", Function.reference)
+
+
+def compiled(model, **options):
+    return torch.compile(model, backend="tiledialect", options={"strict": True, **options})
 
 
 def agree(found, expected):
-    # Sums are in another order than eager's: a few roundings of f32.
+    # Sums are in another order than eager's: some roundings of f32.
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
-def check(model, *inputs, device):
-    """Compare outputs and gradients."""
-    expected = model(*inputs)
-    expected.square().sum().backward()
-    gradients = {k: p.grad.clone() for k, p in model.named_parameters()}
-    model.zero_grad()
-    found = compiled(model, device)(*inputs)
+def check(model, *inputs, **options):
+    """Compare outputs, gradients and buffers of one step of training."""
+    other = copy.deepcopy(model)
+    expected, found = model(*inputs), compiled(other, **options)(*inputs)
     agree(found, expected)
-    found.square().sum().backward()
-    for name, p in model.named_parameters():
-        agree(p.grad, gradients[name])
+    weights = torch.randn_like(expected)
+    (expected * weights).sum().backward()
+    (found * weights).sum().backward()
+    for p, own in zip(model.parameters(), other.parameters(), strict=True):
+        agree(own.grad, p.grad)
+    for v, own in zip(model.buffers(), other.buffers(), strict=True):
+        agree(own, v)
 
 
 def test_perceptron(device: td.Device):
-    model = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 4))
-    check(model, torch.randn(3, 8), device=device)
+    check(
+        nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 4)),
+        torch.randn(3, 8),
+        device=device.id,
+    )
+
+
+class Convolutions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 4, 3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(4)
+        self.second = nn.Conv2d(4, 4, 3, stride=2, groups=2)
+        self.last = nn.Linear(4, 5)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.norm(self.first(x))), 2)
+        return self.last(F.adaptive_avg_pool2d(F.silu(self.second(x)), 1).flatten(1))
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_convolutions():
+    """Batch normalization updates its statistics."""
+    check(Convolutions(), torch.randn(2, 3, 10, 10))
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_convolutions_in_inference():
+    model = Convolutions().eval()
+    with torch.no_grad():
+        x = torch.randn(2, 3, 10, 10)
+        agree(compiled(model)(x), model(x))
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_channels_last():
+    model = Convolutions().to(memory_format=torch.channels_last)
+    x = torch.randn(2, 3, 10, 10).to(memory_format=torch.channels_last)
+    found = compiled(model.first)(x)
+    agree(found, model.first(x))
+    assert found.stride() == model.first(x).stride()
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_transformer_block():
+    block = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    check(block, torch.randn(2, 5, 8))
+
+
+class Words(nn.Module):
+    """Cross entropy of embeddings, some of whose places are padding."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(7, 6, padding_idx=0)
+        self.last = nn.Linear(6, 7)
+
+    def forward(self, words, next_words):
+        scores = self.last(self.table(words))
+        return F.cross_entropy(scores.flatten(0, 1), next_words.flatten(), ignore_index=0)
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_embedding_and_cross_entropy():
+    check(Words(), torch.randint(0, 7, (2, 5)), torch.randint(0, 7, (2, 5)))
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_dropout():
+    """Backward takes the mask of forward; the seed of PyTorch decides it."""
+    x = torch.ones(400, requires_grad=True)
+    dropout = compiled(nn.Dropout(0.25))
+    torch.manual_seed(5)
+    first = dropout(x)
+    first.sum().backward()
+    assert torch.equal(x.grad, first)
+    # Five deviations of a mean of 400 numbers.
+    assert abs(first.mean() - 1) < 0.15
+    torch.manual_seed(5)
+    assert torch.equal(dropout(x), first)
+    assert not torch.equal(dropout(x), first)
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_views_and_buffers_are_changed_in_place():
+    class Counter(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("kept", torch.zeros(4, 3))
+
+        def forward(self, x):
+            self.kept[1:3] += x
+            return self.kept.t()[0]
+
+    model, other = Counter(), Counter()
+    with torch.no_grad():
+        found = compiled(model)
+        for x in (torch.ones(3), torch.arange(3.0)):
+            assert torch.equal(found(x), other(x))
+            assert torch.equal(model.kept, other.kept)
+
+
+@pytest.mark.usefixtures("by_reference")
+@pytest.mark.parametrize("dtype", (torch.bfloat16, torch.float64, torch.int32, torch.bool))
+def test_element_types(dtype):
+    def f(x, y):
+        return torch.where(x > y, x, y), x * y, (x == y).sum(0)
+
+    x, y = (torch.randint(0, 3, (2, 3)).to(dtype) for _ in range(2))
+    for own, other in zip(compiled(f)(x, y), f(x, y), strict=True):
+        assert own.dtype == other.dtype
+        assert torch.equal(own, other)
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_empty_tensors():
+    def f(x):
+        return x.relu(), x.sum()
+
+    x = torch.empty(0, 3)
+    assert [v.shape for v in compiled(f)(x)] == [(0, 3), ()]
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_dynamic_shapes():
+    """One graph for all sizes; its functions are compiled for each."""
+
+    def f(x):
+        return (x.reshape(-1, 2) * x.shape[0]).softmax(0).sum(1) + torch.arange(x.shape[0])
+
+    run = torch.compile(f, backend="tiledialect", dynamic=True, options={"strict": True})
+    for n in (4, 6, 4, 9):
+        x = torch.randn(n, 2)
+        agree(run(x), x.reshape(-1, 2).mul(n).softmax(0).sum(1) + torch.arange(n))
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
+# -- operators that are left to PyTorch ------------------------------------------------------------
+
+
+def sorted_by_size(x):
+    """``nonzero`` has no conversion."""
+    places = (x > 0).nonzero()
+    return x.exp() + 1, places * 2
+
+
+def partly_complex(x):
+    y = torch.view_as_real(torch.fft.fft(x.cos())).sum(-1)
+    return y.sin() * x
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_operators_are_left_to_pytorch():
+    x = torch.randn(6, requires_grad=True)
+    run = torch.compile(partly_complex, backend="tiledialect")
+    with pytest.warns(td.TileWarning, match=r"left to PyTorch: .*fft"):
+        found = run(x)
+    expected = partly_complex(x)
+    agree(found, expected)
+    agree(*(torch.autograd.grad(v.sum(), x)[0] for v in (found, expected)))
+    with warnings.catch_warnings():
+        # Each operator is named once.
+        warnings.simplefilter("error", td.TileWarning)
+        run(torch.randn(6))
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_parts_are_as_long_as_can_be():
+    from tiledialect.torch.graphs import CompiledGraph
+
+    calls = []
+    forward = CompiledGraph.forward
+
+    def counted(self, *values):
+        calls.append(self._name)
+        return forward(self, *values)
+
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.TileWarning)
+        patch.setattr(CompiledGraph, "forward", counted)
+        torch.compile(partly_complex, backend="tiledialect")(torch.randn(6))
+    assert len(calls) == 2
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_breaks_of_the_graph():
+    def f(x):
+        y = x.exp()
+        torch._dynamo.graph_break()
+        return y.sum()
+
+    x = torch.randn(3)
+    agree(compiled(f)(x), x.exp().sum())
+
+
+def test_strict():
+    with pytest.raises(td.TileError, match=r"no conversion of aten\.\w*fft"):
+        compiled(partly_complex)(torch.randn(6))
+
+
+WRONG = {
+    "name": ({"devise": 1}, "no option 'devise'; there is device"),
+    "strict": ({"strict": 1}, "`strict` must be a bool"),
+    "device": ({"device": "nowhere"}, "nowhere"),
+    "precision": ({"precision": "f8"}, "f8"),
+    "tune": ({"tune": -1}, "`tune`"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_options(name):
+    options, message = WRONG[name]
+    run = torch.compile(torch.relu, backend="tiledialect", options=options)
+    with pytest.raises(td.TileError, match=message):
+        run(torch.randn(3))
+
+
+def test_no_modes():
+    run = torch.compile(torch.relu, backend="tiledialect", mode="max-autotune")
+    with pytest.raises(td.TileError, match="no mode 'max-autotune'"):
+        run(torch.randn(3))
+
+
+def test_options_reach_the_compiler():
+    seen = {}
+
+    def kept(module, **options):
+        seen.update(options)
+        return lambda *arrays: arrays[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tiledialect.torch.graphs.compile_module", kept)
+        compiled(torch.relu, precision="exact", tune=3)(torch.randn(3))
+    assert seen == {"device": None, "precision": "exact", "tune": 3}

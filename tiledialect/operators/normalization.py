@@ -1,7 +1,8 @@
-"""Operators that normalize: softmax, batch normalization and its gradients."""
+"""Operators that normalize: softmax, standardization, batch normalization, and gradients."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -12,6 +13,7 @@ from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import elementwise as fn
 from tiledialect.operators.layout import broadcast, constant, element_type, shape
 from tiledialect.operators.reductions import reduce, reduced
 
@@ -39,6 +41,33 @@ def log_softmax(b: TensorBuilder, x: SSAValue, axis: int) -> SSAValue:
     shifted = _shifted(b, x, axis)
     total = reduced(b, b.op(ew.ExpOp, shifted), Aggregation.add, [axis], keeps=True)
     return b.sub(shifted, b.op(ew.LogOp, total))
+
+
+def mean_along(b: TensorBuilder, x: SSAValue, axes: Sequence[int]) -> SSAValue:
+    """Mean along axes, which stay with one element."""
+    count = float(prod(shape(x)[k] for k in axes))
+    return b.div(reduced(b, x, Aggregation.add, axes, keeps=True), count)
+
+
+def over_deviation(
+    b: TensorBuilder, x: SSAValue, axes: Sequence[int], epsilon: float
+) -> tuple[SSAValue, SSAValue]:
+    """Factor that makes the mean of the squares along axes 1, and the tensor times it."""
+    square = mean_along(b, fn.square(b, x), axes)
+    factor = fn.rsqrt(b, b.add(square, epsilon))
+    return factor, b.mul(x, factor)
+
+
+def standardized_by_x(
+    b: TensorBuilder, own: SSAValue, factor: SSAValue, axes: Sequence[int], cotangent: SSAValue
+) -> SSAValue:
+    """Gradient of a tensor less its mean along axes, times the factor that is 1 over its deviation.
+
+    ``own`` is the result. Axes stay with one element in ``factor``.
+    """
+    mean = mean_along(b, cotangent, axes)
+    slope = mean_along(b, b.mul(cotangent, own), axes)
+    return b.mul(b.sub(b.sub(cotangent, mean), b.mul(own, slope)), factor)
 
 
 @dataclass(frozen=True)
@@ -72,14 +101,26 @@ class BatchNorm:
     def _deviation(self, variance: SSAValue) -> SSAValue:
         return self.b.op(ew.SqrtOp, self.b.add(variance, self.epsilon))
 
+    def factor(self, variance: SSAValue) -> SSAValue:
+        """1 over the deviation of each feature."""
+        return self.b.op(ew.RecipOp, self._deviation(variance))
+
     def inference(
-        self, scale: SSAValue, offset: SSAValue, mean: SSAValue, variance: SSAValue
+        self,
+        scale: SSAValue | None,
+        offset: SSAValue | None,
+        mean: SSAValue,
+        variance: SSAValue,
     ) -> SSAValue:
         """The tensor normalized by a mean and a variance of each feature."""
-        factor = self._spread(self.b.div(scale, self._deviation(variance)))
-        return self.b.add(self.b.mul(self._centred(mean), factor), self._spread(offset))
+        deviation = self._deviation(variance)
+        weight = self.b.op(ew.RecipOp, deviation) if scale is None else self.b.div(scale, deviation)
+        result = self.b.mul(self._centred(mean), self._spread(weight))
+        return result if offset is None else self.b.add(result, self._spread(offset))
 
-    def training(self, scale: SSAValue, offset: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    def training(
+        self, scale: SSAValue | None, offset: SSAValue | None
+    ) -> tuple[SSAValue, SSAValue, SSAValue]:
         """The tensor normalized by its own mean and variance, and these."""
         mean = self._mean(self.x)
         centred = self._centred(mean)
@@ -90,10 +131,24 @@ class BatchNorm:
         self, scale: SSAValue, mean: SSAValue, variance: SSAValue, cotangent: SSAValue
     ) -> tuple[SSAValue, SSAValue, SSAValue]:
         """Gradients by the tensor, the scale and the offset of ``training``."""
-        b, centred, deviation = self.b, self._centred(mean), self._deviation(variance)
+        return self.gradients_by_factor(scale, mean, self.factor(variance), cotangent)
+
+    def gradients_by_factor(
+        self,
+        scale: SSAValue | None,
+        mean: SSAValue,
+        factor: SSAValue,
+        cotangent: SSAValue,
+        *,
+        is_inference: bool = False,
+    ) -> tuple[SSAValue, SSAValue, SSAValue]:
+        """The same from 1 over the deviation; of ``inference`` if the mean is not the tensor's."""
+        b, centred = self.b, self._centred(mean)
         total, product = self._sum(cotangent), self._sum(b.mul(cotangent, centred))
-        slope = b.div(product, b.mul(b.add(variance, self.epsilon), self._count))
-        rest = b.sub(cotangent, self._spread(b.div(total, self._count)))
-        rest = b.sub(rest, b.mul(centred, self._spread(slope)))
-        by_x = b.mul(self._spread(b.div(scale, deviation)), rest)
-        return by_x, b.div(product, deviation), total
+        rest = cotangent
+        if not is_inference:
+            slope = b.div(b.mul(product, b.mul(factor, factor)), self._count)
+            rest = b.sub(rest, self._spread(b.div(total, self._count)))
+            rest = b.sub(rest, b.mul(centred, self._spread(slope)))
+        weight = factor if scale is None else b.mul(scale, factor)
+        return b.mul(self._spread(weight), rest), b.mul(product, factor), total

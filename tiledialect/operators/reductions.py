@@ -28,7 +28,6 @@ from tiledialect.operators.layout import (
     reshape,
     section,
     shape,
-    transpose,
 )
 from tiledialect.operators.linear import Window
 
@@ -290,43 +289,6 @@ def select_and_scatter(
         shape=shape(x),
     )
     return cast(b, b.insert(total), element_type(source))
-
-
-def place_in_window(
-    b: TensorBuilder,
-    x: SSAValue,
-    best: SSAValue,
-    windows: Sequence[Window],
-    order: Sequence[int],
-) -> SSAValue:
-    """Number in ``x`` of the first element of each window that is ``best``, as i32.
-
-    Elements are numbered with the axes in an order, the last one fastest.
-    """
-    sizes = shape(x)
-    numbers = reshape(b, iota(b, (prod(sizes),), 0, i32), tuple(sizes[k] for k in order))
-    numbers = transpose(b, numbers, [list(order).index(k) for k in range(len(order))])
-    # From 1 on, as 0 is no place; the first place is the largest number.
-    numbers = b.sub(prod(sizes), numbers)
-    places = indices(len(windows))
-    offsets = [IndexExpr.of(f"w{k}") if w.size > 1 else IndexExpr() for k, w in enumerate(windows)]
-    access = [w.place(p, o) for w, p, o in zip(windows, places, offsets, strict=True)]
-    limits = [
-        Constraint(o, IndexExpr.of(w.size))
-        for o, w in zip(offsets, windows, strict=True)
-        if w.size > 1
-    ]
-    found = b.insert(
-        ContractionOp(
-            Aggregation.max,
-            Combination.cond,
-            places,
-            [(x, access), (best, places), (numbers, access)],
-            limits,
-            shape=shape(best),
-        )
-    )
-    return b.sub(prod(sizes), found)
 
 
 def place_of_extreme(

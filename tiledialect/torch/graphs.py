@@ -66,7 +66,7 @@ class CompiledGraph(torch.nn.Module):
             ready = self._ready.put(key, self._made(values))
         results = self._results(ready, values)
         outputs = [
-            results[o.place]
+            ordered(results[o.place], o.order)
             if isinstance(o, Result)
             else values[o[0]]
             if isinstance(o, tuple)
@@ -97,6 +97,13 @@ class CompiledGraph(torch.nn.Module):
         if not any(isinstance(o, Result) for o in outputs):
             return Ready(None, (), outputs)
         return Ready(compile_module(made.module, **self._options.of_compile), inputs, outputs)
+
+
+def ordered(result: Tensor, order: Sequence[int] | None) -> Tensor:
+    """A result whose axes are in an order, with the axes of the output."""
+    if order is None:
+        return result
+    return result.permute([order.index(k) for k in range(len(order))])
 
 
 def _seed() -> np.ndarray[Any, Any]:

@@ -24,6 +24,14 @@ Values: TypeAlias = "SSAValue | Sequence[SSAValue | None]"
 
 
 @dataclass(frozen=True)
+class Memory:
+    """Place of a tensor's elements in PyTorch's memory."""
+
+    strides: tuple[int, ...]
+    first: int
+
+
+@dataclass(frozen=True)
 class Call:
     """Call of an operator."""
 
@@ -35,6 +43,8 @@ class Call:
     """Element types of the results; None for one that is no tensor of the language."""
     random_state: Callable[[], SSAValue]
     """State of the generator for a draw of its own."""
+    memory: Memory | None = None
+    """Place of the first operand in memory, if it is known."""
 
     @property
     def type(self) -> Attribute:

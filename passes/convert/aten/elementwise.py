@@ -74,17 +74,17 @@ ROUNDED: Mapping[str, Function] = {
 }
 """Operators that leave integers as they are."""
 
-BINARY: Mapping[str, type[ew.ElementwiseOp]] = {
-    "bitwise_and": ew.BitAndOp,
-    "bitwise_left_shift": ew.BitLeftOp,
-    "bitwise_or": ew.BitOrOp,
-    "bitwise_right_shift": ew.BitRightOp,
-    "bitwise_xor": ew.BitXorOp,
-    "maximum": ew.MaxOp,
-    "minimum": ew.MinOp,
-    "mul": ew.MulOp,
+BINARY: Mapping[tuple[str, ...], type[ew.ElementwiseOp]] = {
+    ("bitwise_and", "Tensor", "Scalar", "Scalar_Tensor"): ew.BitAndOp,
+    ("bitwise_left_shift", "Tensor", "Tensor_Scalar", "Scalar_Tensor"): ew.BitLeftOp,
+    ("bitwise_or", "Tensor", "Scalar", "Scalar_Tensor"): ew.BitOrOp,
+    ("bitwise_right_shift", "Tensor", "Tensor_Scalar", "Scalar_Tensor"): ew.BitRightOp,
+    ("bitwise_xor", "Tensor", "Scalar", "Scalar_Tensor"): ew.BitXorOp,
+    ("maximum", "default"): ew.MaxOp,
+    ("minimum", "default"): ew.MinOp,
+    ("mul", "Tensor", "Scalar"): ew.MulOp,
 }
-"""Operators on two operands, in the type of their result."""
+"""Operators on two operands, in the type of their result, by name and overloads."""
 
 COMPARED: Mapping[str, type[ew.ElementwiseOp]] = {
     "eq": ew.CmpEqOp,
@@ -269,8 +269,6 @@ def _overloads(name: str, conversion: Conversion, *overloads: str) -> dict[str, 
     return {f"aten.{name}.{overload}": conversion for overload in overloads}
 
 
-PAIRS = ("Tensor", "Scalar", "Scalar_Tensor", "Tensor_Scalar", "default")
-
 ELEMENTWISE: dict[str, Conversion] = {
     **{
         f"aten.{name}.default": _unary(lambda b, x, op=op: b.op(op, x))
@@ -278,8 +276,8 @@ ELEMENTWISE: dict[str, Conversion] = {
     },
     **{f"aten.{name}.default": _unary(function) for name, function in COMPOSED.items()},
     **{f"aten.{name}.default": _rounded(function) for name, function in ROUNDED.items()},
-    **{k: c for n, op in BINARY.items() for k, c in _overloads(n, _binary(op), *PAIRS).items()},
-    **{k: c for n, op in COMPARED.items() for k, c in _overloads(n, _compared(op), *PAIRS).items()},
+    **{f"aten.{n[0]}.{o}": _binary(op) for n, op in BINARY.items() for o in n[1:]},
+    **{f"aten.{n}.{o}": _compared(op) for n, op in COMPARED.items() for o in ("Tensor", "Scalar")},
     **{f"aten.{name}.default": _logical(op) for name, op in LOGICAL.items()},
     **_overloads("add", _sum(1), "Tensor", "Scalar"),
     **_overloads("sub", _sum(-1), "Tensor", "Scalar"),
@@ -288,7 +286,7 @@ ELEMENTWISE: dict[str, Conversion] = {
     **_overloads("remainder", _remainder, "Tensor", "Scalar", "Scalar_Tensor"),
     **_overloads("pow", _pow, "Tensor_Tensor", "Tensor_Scalar", "Scalar"),
     **_overloads("clamp", _clamp, "default", "Tensor"),
-    **_overloads("where", _where, "self", "Scalar", "ScalarSelf", "ScalarOther"),
+    **_overloads("where", _where, "self"),
     "aten._to_copy.default": _to_copy,
     "aten.alias.default": _same,
     "aten.atan2.default": _atan2,

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
-from tiledialect.operators.layout import literal, shape
-from tiledialect.passes.convert.aten.base import Call
+from tiledialect.operators.layout import literal, shape, transpose
+from tiledialect.passes.convert.aten.base import Call, Memory
 from tiledialect.passes.convert.aten.table import CONVERSIONS
 from tiledialect.passes.convert.function_builder import FunctionBuilder, name_result
 
@@ -30,9 +30,6 @@ Value = Any
 SEED = "random seed"
 """Name of the input that holds the state of the generator."""
 
-STRIDED = ("aten.as_strided.default",)
-"""Operators that read the memory of a tensor, whatever its axes are."""
-
 
 def element_type_of(dtype: object) -> Attribute:
     """Element type of a ``torch.dtype``."""
@@ -43,13 +40,6 @@ def element_type_of(dtype: object) -> Attribute:
         return ELEMENT_TYPES[np.dtype(name)]
     except (TypeError, KeyError):
         raise TileError(f"there are no tensors of {name}") from None
-
-
-def type_of(value: Any) -> TensorType[Any]:
-    """Type of a tensor of PyTorch whose shape is known."""
-    if value.layout_name != "torch.strided":
-        raise TileError(f"there are no tensors in the layout {value.layout_name}")
-    return TensorType(element_type_of(value.dtype), value.shape)
 
 
 @dataclass
@@ -77,7 +67,13 @@ class GraphConverter:
             if all(isinstance(x, int | float) for x in arguments):
                 return target(*arguments)
             raise TileError(f"there is no conversion of {name}")
-        call = Call(node.name, name, _types(node), self._random_state)
+        call = Call(
+            node.name,
+            name,
+            _types(node),
+            self._random_state,
+            _memory(node.args[0] if node.args else None),
+        )
         try:
             made = conversion(self.function.b, call, *arguments)
         except (TileError, VerifyException) as error:
@@ -129,6 +125,22 @@ def _types(node: FxNode) -> tuple[Attribute | None, ...]:
     return tuple(map(_type_or_none, values))
 
 
+def _memory(first: object) -> Memory | None:
+    """Place in memory of the tensor of a node; None if it is not known."""
+    value = getattr(first, "meta", {}).get("val")
+    if not hasattr(value, "stride"):
+        return None
+    numbers = [_hint(n) for n in (value.storage_offset(), *value.stride())]
+    if None in numbers:
+        return None
+    return Memory(tuple(numbers[1:]), numbers[0])
+
+
+def _hint(size: Any) -> Any:
+    """A size, or the one that a symbol had when the graph was made; None if it had none."""
+    return size if isinstance(size, int) else size.node.hint
+
+
 def _type_or_none(value: Any) -> Attribute | None:
     if not hasattr(value, "dtype"):
         return None
@@ -143,6 +155,28 @@ SIZES: Mapping[str, Callable[..., int]] = {
     "aten.sym_numel.default": lambda x: prod(shape(x)),
 }
 """Operators that give a number of a shape."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Output that is a result of the function."""
+
+    place: int
+    order: tuple[int, ...] | None = None
+    """Axes of the output in the order that the result has them; None if it is the same."""
+
+
+def _memory_order(node: FxNode) -> tuple[int, ...] | None:
+    """Axes of an output from the slowest to the fastest in memory, if that is another order.
+
+    PyTorch takes views of outputs by the strides that they have in the graph.
+    """
+    memory = _memory(node)
+    sizes = node.meta["val"].shape if memory is not None else ()
+    if memory is None or 0 in memory.strides or 0 in sizes:
+        return None
+    order = sorted(range(len(sizes)), key=lambda k: -memory.strides[k])
+    return None if order == sorted(order) else tuple(order)
 
 
 @dataclass(frozen=True)
@@ -163,12 +197,14 @@ def convert_graph(graph: Any, given: Mapping[str, TensorType[Any] | Value], name
     """
     converter = GraphConverter()
     returned: Sequence[Any] = ()
+    arguments: dict[SSAValue, str] = {}
     for node in graph.nodes:
         match node.op:
             case "placeholder":
                 own = given[node.name]
                 if isinstance(own, TensorType):
                     own = converter.function.argument(node.name, own)
+                    arguments[own] = node.name
                 converter.values[node] = own
             case "call_function":
                 converter.values[node] = converter.convert(node)
@@ -178,22 +214,18 @@ def convert_graph(graph: Any, given: Mapping[str, TensorType[Any] | Value], name
                 raise TileError(f"{node.op} ({node.name}) is no call of an operator")
     results: dict[SSAValue, tuple[int, str]] = {}
     outputs: list[Any] = []
-    arguments = {v: k.name for k, v in converter.values.items() if isinstance(v, BlockArgument)}
     for node in returned:
         value = converter.value(node) if hasattr(node, "all_input_nodes") else node
-        if isinstance(value, BlockArgument):
+        if isinstance(value, SSAValue) and value in arguments:
             outputs.append(arguments[value])
         elif isinstance(value, SSAValue):
-            outputs.append(Result(results.setdefault(value, (len(results), node.name))[0]))
+            order = _memory_order(node)
+            if order is not None:
+                value = transpose(converter.function.b, value, order)
+            place, _ = results.setdefault(value, (len(results), node.name))
+            outputs.append(Result(place, order))
         else:
             outputs.append(value)
     named = [(key, value) for value, (_, key) in results.items()]
     built = converter.function.finished(name, named)
     return Converted(built.module, built.inputs, tuple(outputs))
-
-
-@dataclass(frozen=True)
-class Result:
-    """Place of an output among the results of a function."""
-
-    place: int

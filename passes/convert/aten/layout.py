@@ -188,6 +188,37 @@ def _triangle(op: type[ew.ElementwiseOp]) -> Conversion:
     return convert
 
 
+def _in_memory(call: Call, x: SSAValue) -> list[int]:
+    """Axes of a tensor from the slowest to the fastest in memory, which it has for itself."""
+    memory, sizes = call.memory, shape(x)
+    if memory is None or memory.first:
+        raise TileError("its tensor is a part of another one")
+    order = sorted(range(len(sizes)), key=lambda k: (-memory.strides[k], sizes[k] == 1))
+    step = 1
+    for k in reversed(order):
+        if sizes[k] != 1 and memory.strides[k] != step:
+            raise TileError("its tensor is a part of another one")
+        step *= sizes[k]
+    return order
+
+
+def _strided_place(
+    x: SSAValue, sizes: Sizes, strides: Sizes, first: int | None
+) -> tuple[list[IndexExpr], IndexExpr]:
+    """Places in a view, and those in memory; all must be of the tensor."""
+    first = first or 0
+    last = first + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+    if 0 in sizes or last >= prod(shape(x)):
+        raise TileError("it takes elements that the tensor does not have")
+    own = layout.indices(len(sizes))
+    place = sum((s * e for s, e in zip(strides, own, strict=True)), IndexExpr.of(first))
+    return own, place
+
+
+def _flat(b: TensorBuilder, x: SSAValue, order: Sizes) -> SSAValue:
+    return layout.reshape(b, layout.transpose(b, x, order), (prod(shape(x)),))
+
+
 def _as_strided(
     b: TensorBuilder,
     call: Call,
@@ -196,22 +227,32 @@ def _as_strided(
     strides: Sizes,
     first: int | None = None,
 ) -> SSAValue:
-    """Elements at an affine place in memory, in which a tensor of the graph is dense."""
-    first = first or 0
-    last = first + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
-    count = prod(shape(x))
-    if 0 in sizes:
-        return layout.full(b, 0, tuple(sizes), element_type(x))
-    if last >= count:
-        raise TileError("it reads elements that the tensor does not have")
-    own = layout.indices(len(sizes))
-    place = sum((s * e for s, e in zip(strides, own, strict=True)), IndexExpr.of(first))
-    return layout.copy(b, layout.reshape(b, x, (count,)), tuple(sizes), own, [place])
+    own, place = _strided_place(x, sizes, strides, first)
+    return layout.copy(b, _flat(b, x, _in_memory(call, x)), tuple(sizes), own, [place])
+
+
+def _as_strided_scatter(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    part: SSAValue,
+    sizes: Sizes,
+    strides: Sizes,
+    first: int | None = None,
+) -> SSAValue:
+    own, place = _strided_place(x, sizes, strides, first)
+    order = _in_memory(call, x)
+    flat = _flat(b, x, order)
+    found = layout.copy(b, part, shape(flat), [place], own, flat)
+    moved = layout.reshape(b, found, tuple(shape(x)[k] for k in order))
+    return layout.transpose(b, moved, [order.index(k) for k in range(len(order))])
 
 
 LAYOUT: dict[str, Conversion] = {
     "aten._reshape_alias.default": lambda b, call, x, sizes, *_: _view(b, call, x, sizes),
     "aten._unsafe_view.default": _view,
+    "aten.as_strided.default": _as_strided,
+    "aten.as_strided_scatter.default": _as_strided_scatter,
     "aten.cat.default": _cat,
     "aten.constant_pad_nd.default": _pad,
     "aten.diagonal.default": _diagonal,
@@ -225,7 +266,6 @@ LAYOUT: dict[str, Conversion] = {
     "aten.replication_pad1d.default": _own_elements("edge"),
     "aten.replication_pad2d.default": _own_elements("edge"),
     "aten.replication_pad3d.default": _own_elements("edge"),
-    "aten.reshape.default": _view,
     "aten.select.int": _select,
     "aten.select_scatter.default": _select_scatter,
     "aten.slice.Tensor": _slice,

@@ -15,7 +15,13 @@ from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
 from tiledialect.operators.layout import cast, constant, element_type, shape
 from tiledialect.operators.linear import Window
-from tiledialect.operators.normalization import BatchNorm, log_softmax, softmax
+from tiledialect.operators.normalization import (
+    BatchNorm,
+    log_softmax,
+    mean_along,
+    over_deviation,
+    softmax,
+)
 from tiledialect.operators.reductions import reduce_window, reduced
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of
 
@@ -36,7 +42,7 @@ def _softmax(function: Callable[[TensorBuilder, SSAValue, int], SSAValue]) -> Co
 
 def _batch_norm(b: TensorBuilder, node: Node) -> Values:
     x, scale, offset, mean, variance = map(node.tensor, range(5))
-    norm = BatchNorm(b, x, 1, node.attribute("epsilon", 1e-5))
+    norm = BatchNorm(b, x, 1, _epsilon(node))
     if not node.attribute("training_mode", 0):
         return [cast(b, norm.inference(scale, offset, mean, variance), element_type(x))]
     result, own_mean, own_variance = norm.training(scale, offset)
@@ -46,26 +52,15 @@ def _batch_norm(b: TensorBuilder, node: Node) -> Values:
     return [cast(b, result, element_type(x)), means, variances]
 
 
-def _mean(b: TensorBuilder, x: SSAValue, axes: Sequence[int]) -> SSAValue:
-    """Mean along axes, which stay."""
-    count = float(prod(shape(x)[k] for k in axes))
-    return b.div(reduced(b, x, Aggregation.add, axes, keeps=True), count)
-
-
-def _over_deviation(
-    b: TensorBuilder, node: Node, x: SSAValue, axes: Sequence[int]
-) -> tuple[SSAValue, SSAValue]:
-    """Factor that makes the mean of the squares along axes 1, and the tensor times it."""
-    square = _mean(b, fn.square(b, x), axes)
-    factor = fn.rsqrt(b, b.add(square, node.attribute("epsilon", 1e-5)))
-    return factor, b.mul(x, factor)
+def _epsilon(node: Node) -> float:
+    return node.attribute("epsilon", 1e-5)
 
 
 def _instance_norm(b: TensorBuilder, node: Node) -> Values:
     x, scale, offset = map(node.tensor, range(3))
     rank = len(shape(x))
     axes = [*range(2, rank)]
-    _, own = _over_deviation(b, node, b.sub(x, _mean(b, x, axes)), axes)
+    _, own = over_deviation(b, b.sub(x, mean_along(b, x, axes)), axes, _epsilon(node))
     column = (shape(scale)[0], *[1] * (rank - 2))
     scaled = b.mul(own, layout.reshape(b, scale, column))
     return [b.add(scaled, layout.reshape(b, offset, column))]
@@ -81,8 +76,8 @@ def _last_axes(b: TensorBuilder, node: Node) -> tuple[SSAValue, list[int]]:
 
 def _layer_norm(b: TensorBuilder, node: Node) -> Values:
     t, (x, axes) = element_type(node.tensor(0)), _last_axes(b, node)
-    mean = _mean(b, x, axes)
-    factor, own = _over_deviation(b, node, b.sub(x, mean), axes)
+    mean = mean_along(b, x, axes)
+    factor, own = over_deviation(b, b.sub(x, mean), axes, _epsilon(node))
     result = b.mul(cast(b, own, t), node.tensor(1))
     if (offset := node.optional(2)) is not None:
         result = b.add(result, offset)
@@ -91,7 +86,7 @@ def _layer_norm(b: TensorBuilder, node: Node) -> Values:
 
 def _rms_norm(b: TensorBuilder, node: Node) -> Values:
     t, (x, axes) = element_type(node.tensor(0)), _last_axes(b, node)
-    _, own = _over_deviation(b, node, x, axes)
+    _, own = over_deviation(b, x, axes, _epsilon(node))
     return [cast(b, b.mul(cast(b, own, t), node.tensor(1)), t)]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-import numpy as np
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
@@ -14,73 +13,47 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
 from tiledialect.operators.indexing import scatter_rows
-from tiledialect.operators.layout import cast, constant, element_type, literal, shape
-from tiledialect.operators.linear import Window
-from tiledialect.operators.reductions import neutral, place_in_window, reduce, reduce_window
+from tiledialect.operators.layout import cast, constant, element_type, shape
+from tiledialect.operators.pooling import all_windows, over_counts, place_in_window, pooled
+from tiledialect.operators.reductions import neutral, reduce
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value
 from tiledialect.passes.convert.onnx.windows import Windows, windows_of
 
 Values = Sequence[Value]
-
-POINT = Window(1)
 
 
 def _windows(node: Node, x: SSAValue) -> Windows:
     return windows_of(node, shape(x)[2:], node.attributes["kernel_shape"])
 
 
-def _pooled(b: TensorBuilder, x: SSAValue, windows: Windows, kind: Aggregation) -> SSAValue:
-    t = element_type(x)
-    start = constant(b, neutral(kind, t), t)
-    sizes = (*shape(x)[:2], *windows.sizes)
-    return reduce_window(b, x, start, kind, [POINT, POINT, *windows.each], sizes)
-
-
 def _max_pool(b: TensorBuilder, node: Node) -> Values:
     x = node.tensor(0)
     windows = _windows(node, x)
-    found = _pooled(b, x, windows, Aggregation.max)
+    found = pooled(b, x, windows.each, windows.sizes, Aggregation.max)
     if len(node.proto.output) == 1 or not node.proto.output[1]:
         return [found]
-    each = [POINT, POINT, *windows.each]
-    order = [*range(len(each))]
+    order = [*range(len(shape(x)))]
     if node.attribute("storage_order", 0):
         order = [0, 1, *reversed(order[2:])]
-    place = place_in_window(b, x, found, each, order)
+    place = place_in_window(b, x, found, all_windows(x, windows.each), order)
     return [found, cast(b, place, i64)]
-
-
-def _covered(windows: Windows, sizes: Sequence[int], *, padded: bool) -> list[np.ndarray]:
-    """For each spatial axis, the number of elements in each window, with its padding or without."""
-    counts: list[np.ndarray] = []
-    for window, n, count, high in zip(
-        windows.each, sizes, windows.sizes, windows.high, strict=True
-    ):
-        places = np.arange(count)[:, None] * window.stride - window.low
-        places = places + np.arange(window.size) * window.dilation
-        low, top = (-window.low, n + high) if padded else (0, n)
-        counts.append(((places >= low) & (places < top)).sum(1))
-    return counts
 
 
 def _average_pool(b: TensorBuilder, node: Node) -> Values:
     x = node.tensor(0)
     windows = _windows(node, x)
-    total = _pooled(b, x, windows, Aggregation.add)
-    padded = bool(node.attribute("count_include_pad", 0))
-    counts = _covered(windows, shape(x)[2:], padded=padded)
-    if all((c == c[0]).all() for c in counts):
-        return [b.div(total, float(prod(int(c[0]) for c in counts)))]
-    for k, count in enumerate(counts):
-        column = count.astype(np.float32).reshape(-1, *[1] * (len(counts) - 1 - k))
-        total = b.div(total, cast(b, literal(b, column), element_type(x)))
-    return [total]
+    total = pooled(b, x, windows.each, windows.sizes, Aggregation.add)
+    with_padding = bool(node.attribute("count_include_pad", 0))
+    return [
+        over_counts(b, total, windows.each, shape(x)[2:], windows.high, with_padding=with_padding)
+    ]
 
 
 def _lp_pool(b: TensorBuilder, node: Node) -> Values:
     x, p = node.tensor(0), float(node.attribute("p", 2))
     power = b.op(ew.PowOp, b.op(ew.AbsOp, x), p)
-    total = _pooled(b, power, _windows(node, x), Aggregation.add)
+    windows = _windows(node, x)
+    total = pooled(b, power, windows.each, windows.sizes, Aggregation.add)
     return [b.op(ew.PowOp, total, 1 / p)]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tiledialect.operators.linear import Window
+from tiledialect.operators.pooling import window_count
 from tiledialect.passes.convert.onnx.base import Node
 
 
@@ -28,16 +29,12 @@ def windows_of(node: Node, sizes: Sequence[int], taps: Sequence[int]) -> Windows
     dilations = node.numbers("dilations") or [1] * rank
     reach = [(n - 1) * d + 1 for n, d in zip(taps, dilations, strict=True)]
     pads = _pads(node, sizes, strides, reach)
-    rounds_up = bool(node.attribute("ceil_mode", 0))
-    counts: list[int] = []
-    for k in range(rank):
-        room = sizes[k] + pads[k] + pads[k + rank] - reach[k]
-        count = room // strides[k] + 1
-        if rounds_up and room % strides[k] and count * strides[k] < sizes[k] + pads[k]:
-            # Windows begin inside, or in the padding before.
-            count += 1
-        counts.append(max(0, count))
     each = tuple(Window(taps[k], strides[k], pads[k], dilation=dilations[k]) for k in range(rank))
+    rounds_up = bool(node.attribute("ceil_mode", 0))
+    counts = [
+        window_count(n, window, pads[k + rank], rounds_up=rounds_up)
+        for k, (n, window) in enumerate(zip(sizes, each, strict=True))
+    ]
     return Windows(each, tuple(counts), tuple(pads[rank:]))
 
 

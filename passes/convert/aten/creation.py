@@ -1,0 +1,113 @@
+"""Operators of ATen that make tensors: constants, ranges, random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import elementwise as fn
+from tiledialect.operators import layout
+from tiledialect.operators.layout import cast, shape
+from tiledialect.operators.random import dropout, normal, uniform
+from tiledialect.operators.sampling import sample
+from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, in_type
+
+Sizes = Sequence[int]
+
+
+def _full(b: TensorBuilder, call: Call, sizes: Sizes, value: Number, *_: object) -> SSAValue:
+    return layout.broadcast(b, in_type(b, value, call.type), tuple(sizes), ())
+
+
+def _full_like(b: TensorBuilder, call: Call, x: SSAValue, value: Number, *_: object) -> SSAValue:
+    return _full(b, call, shape(x), value)
+
+
+def _empty(b: TensorBuilder, call: Call, sizes: Sizes, *_: object) -> SSAValue:
+    """Zeros, as the elements may be anything."""
+    return _full(b, call, sizes, 0)
+
+
+def _scalar(b: TensorBuilder, call: Call, value: Number, *_: object) -> SSAValue:
+    return in_type(b, value, call.type)
+
+
+def _fill(b: TensorBuilder, call: Call, x: SSAValue, value: Number | SSAValue) -> SSAValue:
+    return layout.broadcast(b, in_type(b, value, call.type), shape(x), ())
+
+
+def _copy(b: TensorBuilder, call: Call, x: SSAValue, source: SSAValue, *_: object) -> SSAValue:
+    return layout.spread(b, in_type(b, source, call.type), shape(x))
+
+
+def _arange(
+    b: TensorBuilder, call: Call, start: Number, stop: Number, step: Number = 1, *_: object
+) -> SSAValue:
+    count = max(0, ceil((stop - start) / step))
+    places = layout.iota(b, (count,), 0, call.type)
+    if step != 1:
+        places = b.mul(places, in_type(b, step, call.type))
+    if start != 0:
+        places = b.add(places, in_type(b, start, call.type))
+    return cast(b, places, call.type)
+
+
+def _rand(b: TensorBuilder, call: Call, sizes: Sizes, *_: object) -> SSAValue:
+    return cast(b, uniform(b, call.random_state(), sizes), call.type)
+
+
+def _randn(b: TensorBuilder, call: Call, sizes: Sizes, *_: object) -> SSAValue:
+    states = call.random_state(), call.random_state()
+    return cast(b, normal(b, *states, sizes), call.type)
+
+
+def _bernoulli(b: TensorBuilder, call: Call, x: SSAValue, share: float, *_: object) -> SSAValue:
+    is_one = fn.is_less(b, uniform(b, call.random_state(), shape(x)), float(share))
+    return cast(b, is_one, call.type)
+
+
+def _dropout(
+    b: TensorBuilder, call: Call, x: SSAValue, share: float, is_training: bool | None
+) -> Values:
+    if is_training is False or share == 0:
+        return x, layout.full(b, 1, shape(x), i1)
+    return dropout(b, call.random_state(), x, share)
+
+
+MODES, BORDERS = ("linear", "nearest", "cubic"), ("zeros", "border", "reflection")
+"""Names of ATen's numbers for ways to interpolate and to continue a tensor."""
+
+
+def _grid_sampler(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    grid: SSAValue,
+    mode: int,
+    border: int,
+    aligns_corners: bool,
+) -> SSAValue:
+    return sample(b, x, grid, MODES[mode], BORDERS[border], aligns_corners=aligns_corners)
+
+
+CREATION: dict[str, Conversion] = {
+    "aten.arange.start_step": _arange,
+    "aten.bernoulli.p": _bernoulli,
+    "aten.copy.default": _copy,
+    "aten.empty.memory_format": _empty,
+    "aten.empty_permuted.default": _empty,
+    "aten.empty_strided.default": _empty,
+    "aten.fill.Scalar": _fill,
+    "aten.fill.Tensor": _fill,
+    "aten.full.default": _full,
+    "aten.full_like.default": _full_like,
+    "aten.grid_sampler_2d.default": _grid_sampler,
+    "aten.native_dropout.default": _dropout,
+    "aten.rand.default": _rand,
+    "aten.randn.default": _randn,
+    "aten.scalar_tensor.default": _scalar,
+}

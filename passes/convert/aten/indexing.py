@@ -1,0 +1,226 @@
+"""Operators of ATen at computed places: gathers, scatters, embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from xdsl.dialects.builtin import i1, i32
+from xdsl.ir import SSAValue
+
+from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.elementwise import ops as ew
+from tiledialect.errors import TileError
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import layout
+from tiledialect.operators.indexing import (
+    Places,
+    element_gathered,
+    element_places,
+    gather,
+    gathered,
+    scatter_rows,
+    scattered,
+    wrapped,
+)
+from tiledialect.operators.layout import cast, constant, element_type, shape
+from tiledialect.passes.convert.aten.base import Call, Conversion, Number, in_type
+
+KINDS = {
+    "amax": Aggregation.max,
+    "amin": Aggregation.min,
+    "prod": Aggregation.mul,
+    "sum": Aggregation.add,
+}
+"""Aggregations of scatters."""
+
+
+def _embedding(
+    b: TensorBuilder, call: Call, table: SSAValue, rows: SSAValue, *_: object
+) -> SSAValue:
+    return gathered(b, table, cast(b, rows, i32), 0)
+
+
+def _embedding_backward(
+    b: TensorBuilder,
+    call: Call,
+    cotangent: SSAValue,
+    rows: SSAValue,
+    count: int,
+    skipped: int,
+    by_frequency: bool,
+) -> SSAValue:
+    rows = cast(b, rows, i32)
+    if by_frequency:
+        ones = layout.full(b, 1, shape(rows), element_type(cotangent))
+        counts = gathered(b, scatter_rows(b, ones, rows, count), rows, 0)
+        column = layout.reshape(b, counts, (*shape(counts), 1))
+        cotangent = b.div(cotangent, column)
+    if skipped >= 0:
+        # A place before the first is left out.
+        rows = b.select(b.op(ew.CmpEqOp, rows, skipped), constant(b, -1, i32), rows)
+    return scatter_rows(b, cotangent, rows, count)
+
+
+def _index_select(
+    b: TensorBuilder, call: Call, x: SSAValue, axis: int, places: SSAValue
+) -> SSAValue:
+    if not shape(x):
+        return x
+    rows = layout.reshape(b, cast(b, places, i32), (prod(shape(places)),))
+    return gathered(b, x, rows, call.axis(axis, len(shape(x))))
+
+
+def _at(b: TensorBuilder, x: SSAValue, given: Sequence[SSAValue | None]) -> Places:
+    """Places of windows that have one element along the axes that indices are given for."""
+    if any(v is not None and element_type(v) == i1 for v in given):
+        raise TileError("the size of its result depends on bools that a call computes")
+    batch = np.broadcast_shapes(*(shape(v) for v in given if v is not None))
+    sizes = shape(x)
+    starts = {
+        axis: layout.spread(b, wrapped(b, v, sizes[axis]), batch)
+        for axis, v in enumerate(given)
+        if v is not None
+    }
+    window = tuple(1 if axis in starts else n for axis, n in enumerate(sizes))
+    return Places(starts, window, batch)
+
+
+def _batch_axis(places: Places) -> int:
+    """Axis of the result of an index at which the axes of the indices begin."""
+    axes = places.axes
+    return axes[0] if axes == [*range(axes[0], axes[-1] + 1)] else 0
+
+
+def _rest(places: Places) -> tuple[int, ...]:
+    """Sizes of the axes without indices."""
+    return tuple(n for axis, n in enumerate(places.sizes) if axis not in places.starts)
+
+
+def _index(b: TensorBuilder, call: Call, x: SSAValue, given: Sequence[SSAValue | None]) -> SSAValue:
+    if all(v is None for v in given):
+        return x
+    places = _at(b, x, given)
+    found = layout.reshape(b, gather(b, x, places), (*places.batch, *_rest(places)))
+    first, more = _batch_axis(places), len(places.batch)
+    rank = len(shape(found))
+    order = [*range(more, more + first), *range(more), *range(more + first, rank)]
+    return layout.transpose(b, found, order)
+
+
+def _index_put(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    given: Sequence[SSAValue | None],
+    values: SSAValue,
+    accumulates: bool = False,
+) -> SSAValue:
+    values = cast(b, values, element_type(x))
+    if len(given) == 1 and given[0] is not None and element_type(given[0]) == i1:
+        return _put_where(b, x, given[0], values, accumulates)
+    places = _at(b, x, given)
+    first, more = _batch_axis(places), len(places.batch)
+    rest = _rest(places)
+    whole = (*rest[:first], *places.batch, *rest[first:])
+    order = [*range(first, first + more), *range(first), *range(first + more, len(whole))]
+    moved = layout.transpose(b, layout.spread(b, values, whole), order)
+    updates = layout.reshape(b, moved, (*places.batch, *places.sizes))
+    return scattered(b, x, updates, places, Aggregation.add if accumulates else None)
+
+
+def _put_where(
+    b: TensorBuilder, x: SSAValue, mask: SSAValue, value: SSAValue, accumulates: bool
+) -> SSAValue:
+    """One value at all places that a mask chooses."""
+    if prod(shape(value)) != 1:
+        raise TileError("the places of values depend on bools that a call computes")
+    value = layout.reshape(b, value, ())
+    more = [1] * (len(shape(x)) - len(shape(mask)))
+    mask = layout.reshape(b, mask, (*shape(mask), *more))
+    return b.select(mask, b.add(x, value) if accumulates else value, x)
+
+
+def _gather(
+    b: TensorBuilder, call: Call, x: SSAValue, axis: int, places: SSAValue, *_: object
+) -> SSAValue:
+    if not shape(x):
+        return layout.broadcast(b, x, shape(places), ())
+    return element_gathered(b, x, places, call.axis(axis, len(shape(x))))
+
+
+def _scattered(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    axis: int,
+    places: SSAValue,
+    updates: SSAValue,
+    kind: Aggregation | None,
+) -> SSAValue:
+    rank = len(shape(x))
+    if rank == 0:
+        raise TileError("its tensor has no axes")
+    at = element_places(b, places, shape(x), call.axis(axis, rank))
+    windows = layout.reshape(b, updates, (*shape(updates), *[1] * rank))
+    return scattered(b, x, windows, at, kind)
+
+
+def _scatter(kind: Aggregation | None) -> Conversion:
+    def convert(
+        b: TensorBuilder,
+        call: Call,
+        x: SSAValue,
+        axis: int,
+        places: SSAValue,
+        source: SSAValue,
+    ) -> SSAValue:
+        for k, n in enumerate(shape(places)):
+            source = layout.section(b, source, k, 0, n)
+        return _scattered(b, call, x, axis, places, source, kind)
+
+    return convert
+
+
+def _scatter_value(
+    b: TensorBuilder, call: Call, x: SSAValue, axis: int, places: SSAValue, value: Number
+) -> SSAValue:
+    """One value at places; how often it is put at one does not matter."""
+    if not shape(x):
+        raise TileError("its tensor has no axes")
+    ones = layout.full(b, 1, shape(places), i32)
+    zeros = layout.full(b, 0, shape(x), i32)
+    counts = _scattered(b, call, zeros, axis, places, ones, Aggregation.add)
+    return b.select(b.op(ew.CmpGtOp, counts, 0), in_type(b, value, element_type(x)), x)
+
+
+def _scatter_reduce(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    axis: int,
+    places: SSAValue,
+    source: SSAValue,
+    kind: str,
+    includes_self: bool = True,
+) -> SSAValue:
+    if kind not in KINDS or not includes_self:
+        raise TileError(f"{kind} without the tensor's own elements is not supported")
+    return _scatter(KINDS[kind])(b, call, x, axis, places, source)  # pyright: ignore[reportReturnType]
+
+
+INDEXING: dict[str, Conversion] = {
+    "aten._unsafe_index.Tensor": _index,
+    "aten._unsafe_index_put.default": _index_put,
+    "aten.embedding.default": _embedding,
+    "aten.embedding_dense_backward.default": _embedding_backward,
+    "aten.gather.default": _gather,
+    "aten.index.Tensor": _index,
+    "aten.index_put.default": _index_put,
+    "aten.index_select.default": _index_select,
+    "aten.scatter.src": _scatter(None),
+    "aten.scatter.value": _scatter_value,
+    "aten.scatter_add.default": _scatter(Aggregation.add),
+    "aten.scatter_reduce.two": _scatter_reduce,
+}
