@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from math import gcd, prod
 
+from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.attributes import expression
+from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.sharing import (
     BY_GROUPS,
     PARALLEL,
@@ -31,7 +33,7 @@ MAX_GROUPS = 1 << 16
 WARP_SIZE = 32
 """Work-items of a warp."""
 
-ACCESSES = 4
+ACCESSES = 8
 """Ops that a load and a store of an element of a map count as."""
 WAITING = 4
 """Warps that a step of a group costs, however few work-items take it."""
@@ -202,9 +204,10 @@ def _nests(
 
 
 def _work(op: Operation) -> int:
-    """Number of ops for an element of a map."""
-    inner = (x for region in op.regions for x in region.block.ops)
-    return sum(_times(x) * _work(x) if x.regions else 1 for x in inner)
+    """Number of ops on numbers for an element of a map."""
+    inner = [x for region in op.regions for x in region.block.ops]
+    own = sum(not isinstance(x, LiftOp | arith.ConstantOp) for x in inner)
+    return own + sum(_times(x) * _work(x) for x in inner if x.regions)
 
 
 def _times(op: Operation) -> int:

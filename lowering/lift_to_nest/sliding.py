@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import TensorType
@@ -10,9 +11,10 @@ from xdsl.dialects.builtin import TensorType
 from tiledialect.dialects.lift import maps
 from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import FunctionOp
-from tiledialect.dialects.lift.sharing import local_elements
-from tiledialect.dialects.lift.types import as_array, element_of, leading
-from tiledialect.index.integer.expressions import Expr
+from tiledialect.dialects.lift.sharing import local_elements, shared_by
+from tiledialect.dialects.lift.types import as_array, element_of, is_number, leading
+from tiledialect.index.integer.expressions import Expr, less
+from tiledialect.lowering.lift_to_nest.grid import axes_of, extent
 from tiledialect.lowering.lift_to_nest.layout import Scope
 from tiledialect.lowering.lift_to_nest.memory import SERIAL, UNROLL
 from tiledialect.lowering.lift_to_nest.scalar_code import LiftScalars
@@ -116,12 +118,50 @@ class LiftWindows(LiftScalars):
         for m in made:
             ring = self.allocate_ring(m.yielded.type, slide.size + slide.step, "window")
             parts.append(Elements(m, slide.scope[m.input], replace(ring, origin=slide.op)))
-        self._make_elements(parts, slide, range(slide.kept), Expr())
-        with self.span(SERIAL, slide.count, "i") as i:
+        ahead = all(map(self._have_one_each, made))
+        new = range(slide.kept, slide.size)
+        self._make_elements(parts, slide, range(slide.size if ahead else slide.kept), Expr())
+        with self.span(SERIAL, slide.count, "i") as i, ExitStack() as last:
             first = i * slide.step
-            self._make_elements(parts, slide, range(slide.kept, slide.size), first)
+            if ahead:
+                last.enter_context(self._fetched(parts, slide, new, i))
+            else:
+                self._make_elements(parts, slide, new, first)
             windows = tuple(replace(part.ring, start=first) for part in parts)
             self._on_window(slide, windows[0] if len(made) == 1 else TupleView(windows), i)
+
+    def _have_one_each(self, made: maps.MapOp) -> bool:
+        """Whether work-items make the parts of an element all at once, each a number."""
+        shared = shared_by(made.yielded)
+        at_once = all(
+            self.env.at_least(self.counts[axis], extent(m.input))
+            for m in shared
+            for axis in axes_of(m)
+        )
+        return at_once and len(shared) > 0 and is_number(shared[-1].yielded.type)
+
+    @contextmanager
+    def _fetched(
+        self, parts: Sequence[Elements], slide: Slide, new: range, i: Expr
+    ) -> Generator[None]:
+        """Make the new elements of the next window before what is done with one, and keep them in
+        registers until after it."""
+        first, more = (i + 1) * slide.step, less(i + 1, slide.count)
+        held = [
+            (part, k, self.allocate_held(shared_by(t), t.type, "fetched"))
+            for part in parts
+            for t in [part.made.yielded]
+            for k in new
+        ]
+        with self.when(more):
+            for part, k, registers in held:
+                source = ViewAccess(part.source, first + k, origin=part.made)
+                self.body(part.made, slide.scope, [source], [registers])
+        yield
+        with self.when(more):
+            for part, k, registers in held:
+                place = ViewAccess(part.ring, first + k, origin=part.made)
+                self.copy(registers, [place], part.made.yielded.type)
 
     def _make_elements(
         self, parts: Sequence[Elements], slide: Slide, numbers: range, first: Expr

@@ -116,6 +116,16 @@ def local_elements(op: maps.MapSeqSlideOp) -> tuple[maps.MapOp, ...]:
     return tuple(made) if len(made) == len(found) else ()
 
 
+def shared_by(value: SSAValue) -> tuple[maps.MapBase, ...]:
+    """Maps around one another that give a value, which work-items share out."""
+    op = value.owner
+    if isinstance(op, MEMORY_OPS):
+        return shared_by(op.operands[0])
+    if isinstance(op, maps.MapBase) and isinstance(op, SHARED):
+        return (op, *shared_by(op.yielded))
+    return ()
+
+
 def _is_in_local_memory(value: SSAValue) -> bool:
     op = value.owner
     if isinstance(op, MEMORY_OPS):
