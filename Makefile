@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED = .venv/installed-$(EXTRAS)
 TYPES := build/types
 
-.PHONY: help demo test tests lint unit filecheck format dist docs fuzz jax linalg onnx mlir bench bench-model clean
+.PHONY: help demo test tests lint unit filecheck format dist docs fuzz jax linalg aten onnx mlir bench bench-model clean
 
 help:
 	@echo "make demo    find edges in a photograph, and train a network to read digits"
@@ -20,6 +20,7 @@ help:
 	@echo "make format  format the code"
 	@echo "make fuzz    feed random programs, schedules, orders of passes and index spaces until something breaks"
 	@echo "make jax     run functions and models of JAX on the device, and tests of StableHLO"
+	@echo "make aten    write the table of PyTorch's operators"
 	@echo "make onnx    run ONNX's tests of operators"
 	@echo "make linalg  convert other projects' tests of linalg"
 	@echo "make mlir    verify the kernels of all programs in upstream's mlir-opt"
@@ -87,6 +88,9 @@ jax: $(INSTALLED)
 	$(BIN)/pytest -q --every-case 0 test/api/test_jax.py
 	$(if $(STABLEHLO),$(BIN)/python test/stablehlo_oracle.py \
 		$(STABLEHLO)/stablehlo/tests/interpret --page docs/stablehlo-tests.md)
+
+aten: $(INSTALLED)
+	$(BIN)/python test/aten_oracle.py --page docs/aten-operators.md
 
 onnx: $(INSTALLED)
 	@# ARGS="--device intel:0": on a device, else by the reference semantics.

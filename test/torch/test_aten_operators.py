@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+import sys
 from math import inf, nan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,13 +17,17 @@ torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
 
+sys.path.append(str(Path(__file__).parents[1]))
+
+import aten_oracle  # noqa: E402
+
 from tiledialect.passes.convert.aten.graph import (  # noqa: E402
     SEED,
     Result,
     convert_graph,
     element_type_of,
 )
-from tiledialect.passes.convert.aten.table import CONVERSIONS  # noqa: E402
+from tiledialect.passes.convert.aten.table import CONVERSIONS, REASONS  # noqa: E402
 from tiledialect.torch.graphs import ordered  # noqa: E402
 from tiledialect.torch.tensors import array_of, tensor_of  # noqa: E402
 
@@ -202,6 +208,10 @@ CASES = {
             [True, True, False],
         ),
     ],
+    "aten._cdist_forward.default": [
+        (reals(2, 3, 4), reals(2, 5, 4), p, None) for p in (0.0, 1.0, 2.0, 3.0, inf)
+    ],
+    "aten._pdist_forward.default": [(reals(4, 3), 2.0)],
     # Normalization and attention.
     "aten._softmax.default": [(X, 1, False), (X, 0, False)],
     "aten._log_softmax.default": [(X, -1, False)],
@@ -286,6 +296,7 @@ CASES = {
     ],
     "aten._unsafe_index_put.default": [(X, [PLACES], reals(4, 4), True)],
     "aten.gather.default": [(X, 1, ints(2, 3, low=0, high=4)), (X, 0, ints(2, 4, low=0, high=3))],
+    "aten.masked_scatter.default": [(X, flags(3, 4), reals(3, 4)), (X, flags(4), reals(12))],
     "aten.scatter.src": [(X, 1, tensor(3, 0, 1).reshape(3, 1), reals(3, 2))],
     "aten.scatter.value": [(X, 1, ints(3, 2, low=0, high=4), 1.5)],
     "aten.scatter_add.default": [(X, 0, ints(2, 4, low=0, high=3), reals(2, 4))],
@@ -314,6 +325,7 @@ RANDOM = {
     "aten.native_dropout.default": (X, 0.5, True),
     "aten.rand.default": ([3, 4],),
     "aten.randn.default": ([3, 4],),
+    "aten.randperm.default": (12,),
 }
 BY_FORWARD = {
     "aten._scaled_dot_product_flash_attention_for_cpu_backward.default",
@@ -416,7 +428,12 @@ def test_random(name):
     first, again, other = (converted(op, RANDOM[name], expected, seed)[0] for seed in (1, 1, 2))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
-    assert first.shape == (3, 4)
+    assert first.shape == expected.shape if isinstance(expected, torch.Tensor) else (3, 4)
+
+
+def test_permutation():
+    (found,) = converted(torch.ops.aten.randperm.default, (50,), torch.randperm(50))
+    assert torch.equal(found.sort().values, torch.arange(50))
 
 
 def test_distributions():
@@ -480,3 +497,15 @@ def test_refused(name):
     result = X[0] if name == "dropout" else eager(op_of(op), arguments)
     with pytest.raises(td.TileError, match=reason):
         converted(op_of(op), arguments, result)
+
+
+def test_page():
+    page = (Path(__file__).parents[2] / "docs" / "aten-operators.md").read_text()
+    version = ".".join(torch.__version__.split(".")[:2])
+    if f"PyTorch {version} " not in page:
+        pytest.skip("the page is of another version of PyTorch")
+    assert "\n".join(aten_oracle.page()) + "\n" == page
+
+
+def test_reasons_are_of_operators_without_a_conversion():
+    assert not REASONS.keys() & CONVERSIONS.keys()

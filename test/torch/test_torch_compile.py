@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from tiledialect.api.function import Function
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
+PAGE = Path(__file__).parents[2] / "docs" / "torch-compile.md"
 nn, F = torch.nn, torch.nn.functional
 
 
@@ -291,3 +294,14 @@ def test_options_reach_the_compiler():
         patch.setattr("tiledialect.torch.graphs.compile_module", kept)
         compiled(torch.relu, precision="exact", tune=3)(torch.randn(3))
     assert seen == {"device": None, "precision": "exact", "tune": 3}
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_page():
+    """The examples of the page run, and print what they say."""
+    names: dict[str, object] = {}
+    printed: list[object] = []
+    names["print"] = printed.append
+    for block in re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(), re.M | re.S):
+        exec(block, names)
+    assert printed == [torch.Size([16, 8]), torch.Size([3, 4]), True]

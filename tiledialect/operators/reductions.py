@@ -144,6 +144,21 @@ def reduced(
     return result
 
 
+def norm(b: TensorBuilder, x: SSAValue, axis: int, power: float) -> SSAValue:
+    """The norm of a power along an axis, which the result lacks."""
+    size = b.op(ew.AbsOp, x)
+    if power == inf:
+        return reduced(b, size, Aggregation.max, [axis], keeps=False)
+    if power == 0:
+        size = cast(b, b.op(ew.CmpNeOp, x, 0), element_type(x))
+    elif power != 1:
+        size = b.mul(x, x) if power == 2 else b.op(ew.PowOp, size, power)
+    total = reduced(b, size, Aggregation.add, [axis], keeps=False)
+    if power in (0, 1):
+        return total
+    return b.op(ew.SqrtOp, total) if power == 2 else b.op(ew.PowOp, total, 1 / power)
+
+
 def reduce_window(
     b: TensorBuilder,
     x: SSAValue,

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
+from tiledialect.operators.indexing import top_along
 from tiledialect.operators.layout import cast, shape
 from tiledialect.operators.random import dropout, normal, uniform
 from tiledialect.operators.sampling import sample
@@ -78,6 +79,12 @@ def _dropout(
     return dropout(b, call.random_state(), x, share)
 
 
+def _permutation(b: TensorBuilder, call: Call, count: int, *_: object) -> SSAValue:
+    """Places in the order of random numbers."""
+    _, places = top_along(b, uniform(b, call.random_state(), (count,)), 0, count)
+    return cast(b, places, call.type)
+
+
 MODES, BORDERS = ("linear", "nearest", "cubic"), ("zeros", "border", "reflection")
 """Names of ATen's numbers for ways to interpolate and to continue a tensor."""
 
@@ -109,5 +116,6 @@ CREATION: dict[str, Conversion] = {
     "aten.native_dropout.default": _dropout,
     "aten.rand.default": _rand,
     "aten.randn.default": _randn,
+    "aten.randperm.default": _permutation,
     "aten.scalar_tensor.default": _scalar,
 }

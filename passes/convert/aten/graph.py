@@ -18,7 +18,7 @@ from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
 from tiledialect.operators.layout import literal, shape, transpose
 from tiledialect.passes.convert.aten.base import Call, Memory
-from tiledialect.passes.convert.aten.table import CONVERSIONS
+from tiledialect.passes.convert.aten.table import CONVERSIONS, REASONS
 from tiledialect.passes.convert.function_builder import FunctionBuilder, name_result
 
 FxNode = Any
@@ -66,7 +66,8 @@ class GraphConverter:
         if conversion is None:
             if all(isinstance(x, int | float) for x in arguments):
                 return target(*arguments)
-            raise TileError(f"there is no conversion of {name}")
+            reason = f": {REASONS[name]}" if name in REASONS else ""
+            raise TileError(f"there is no conversion of {name}{reason}")
         call = Call(
             node.name,
             name,

@@ -13,6 +13,7 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
 from tiledialect.operators.indexing import (
     Places,
@@ -25,6 +26,7 @@ from tiledialect.operators.indexing import (
     wrapped,
 )
 from tiledialect.operators.layout import cast, constant, element_type, shape
+from tiledialect.operators.reductions import running
 from tiledialect.passes.convert.aten.base import Call, Conversion, Number, in_type
 
 KINDS = {
@@ -210,6 +212,23 @@ def _scatter_reduce(
     return _scatter(KINDS[kind])(b, call, x, axis, places, source)  # pyright: ignore[reportReturnType]
 
 
+def _masked_scatter(
+    b: TensorBuilder, call: Call, x: SSAValue, mask: SSAValue, source: SSAValue
+) -> SSAValue:
+    """Elements in order at the places that a mask chooses."""
+    sizes = np.broadcast_shapes(shape(x), shape(mask))
+    x, mask = layout.spread(b, x, sizes), layout.spread(b, mask, sizes)
+    if 0 in shape(source):
+        return x
+    ones = layout.reshape(b, cast(b, mask, i32), (prod(sizes),))
+    numbers = fn.clamped_index(
+        b, b.sub(running(b, ones, Aggregation.add, 0), 1), prod(shape(source)) - 1
+    )
+    flat = layout.reshape(b, source, (prod(shape(source)),))
+    found = layout.reshape(b, gathered(b, flat, numbers, 0), sizes)
+    return b.select(mask, found, x)
+
+
 INDEXING: dict[str, Conversion] = {
     "aten._unsafe_index.Tensor": _index,
     "aten._unsafe_index_put.default": _index_put,
@@ -219,6 +238,7 @@ INDEXING: dict[str, Conversion] = {
     "aten.index.Tensor": _index,
     "aten.index_put.default": _index_put,
     "aten.index_select.default": _index_select,
+    "aten.masked_scatter.default": _masked_scatter,
     "aten.scatter.src": _scatter(None),
     "aten.scatter.value": _scatter_value,
     "aten.scatter_add.default": _scatter(Aggregation.add),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators.layout import element_type, reshape, shape
+from tiledialect.operators.indexing import gathered
+from tiledialect.operators.layout import element_type, literal, reshape, shape
 from tiledialect.operators.linear import (
     ConvolutionAxes,
     Window,
@@ -17,7 +19,7 @@ from tiledialect.operators.linear import (
     convolution_by_x,
     matmul,
 )
-from tiledialect.operators.reductions import reduced
+from tiledialect.operators.reductions import norm, reduced
 from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, in_type
 
 Sizes = Sequence[int]
@@ -138,7 +140,26 @@ def _convolution_backward(
     return by_x, by_kernel, by_bias
 
 
+def _distances(
+    b: TensorBuilder, call: Call, x: SSAValue, y: SSAValue, power: float, mode: int | None = None
+) -> SSAValue:
+    """Norms of the differences of all rows of two tensors."""
+    *outer, rows, size = shape(x)
+    left = reshape(b, x, (*outer, rows, 1, size))
+    right = reshape(b, y, (*shape(y)[:-2], 1, shape(y)[-2], size))
+    return norm(b, b.sub(left, right), len(outer) + 2, power)
+
+
+def _own_distances(b: TensorBuilder, call: Call, x: SSAValue, power: float) -> SSAValue:
+    """Norms of the differences of each two rows."""
+    first, second = np.triu_indices(shape(x)[0], 1)
+    rows = [gathered(b, x, literal(b, v.astype(np.int32)), 0) for v in (first, second)]
+    return norm(b, b.sub(rows[0], rows[1]), 1, power)
+
+
 LINEAR: dict[str, Conversion] = {
+    "aten._cdist_forward.default": _distances,
+    "aten._pdist_forward.default": _own_distances,
     "aten.addmm.default": _added,
     "aten.baddbmm.default": _added,
     "aten.bmm.default": _product,
