@@ -29,6 +29,7 @@ EXAMPLES = {
     "convert-tile-to-linalg": ("pool", f"{POOL},convert-tile-to-linalg"),
     "convert-stablehlo-to-tile": ("stablehlo_softmax.mlir", "convert-stablehlo-to-tile"),
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
+    "tile-jvp": ("conv", "tile-jvp{wrt=K},canonicalize"),
     "tile-specialize": ("pool", POOL),
     "tile-widen": ("norm", 'tile-specialize{arguments="8xf16"},tile-widen'),
     "tile-bounds": ("pool", f"{POOL},tile-bounds"),

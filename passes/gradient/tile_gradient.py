@@ -69,14 +69,19 @@ class Gradient:
 
 def cotangent_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     """Names `D` + name, with a number behind where the name is taken."""
+    return derived_names("D", names, taken)
+
+
+def derived_names(prefix: str, names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """Names with a prefix, and with a number behind where the name is taken."""
     used = set(taken)
     result: list[str] = []
     for name in names:
-        cotangent, number = f"D{name}", 2
-        while cotangent in used:
-            cotangent, number = f"D{name}_{number}", number + 1
-        used.add(cotangent)
-        result.append(cotangent)
+        derived, number = f"{prefix}{name}", 2
+        while derived in used:
+            derived, number = f"{prefix}{name}_{number}", number + 1
+        used.add(derived)
+        result.append(derived)
     return tuple(result)
 
 
@@ -206,7 +211,7 @@ def differentiate(
     with_outputs: bool = False,
 ) -> None:
     """Make a function its gradient function, in place; see ``gradient``."""
-    inputs = _selected_inputs(function, wrt)
+    inputs = selected_inputs(function, wrt)
     without_patterns(function)
     write_out_all(function)
     function.attributes[GRADIENT_OF] = SymbolRefAttr(function.sym_name)
@@ -233,7 +238,8 @@ def _settle_widths(function: func.FuncOp, added: Sequence[Operation]) -> None:
             returned.operands[k] = cast.result
 
 
-def _selected_inputs(function: func.FuncOp, wrt: Sequence[str]) -> list[int]:
+def selected_inputs(function: func.FuncOp, wrt: Sequence[str]) -> list[int]:
+    """Numbers of the inputs to differentiate by: ``wrt``, or all that may hold reals."""
     names = argument_names(function)
     for name, argument in zip(names, function.body.block.args, strict=True):
         if not isinstance(argument.type, TensorType | UnrankedTensorType):
@@ -366,8 +372,9 @@ class _Differentiator:
         function = self.function
         inputs_named = argument_names(function)[: len(function.function_type.inputs)]
         outputs_named = result_names(function)
-        argument_attrs = _named(function.arg_attrs, inputs_named)
-        result_attrs = _named(function.res_attrs, outputs_named) if self.with_outputs else []
+        argument_attrs = named_attributes(function.arg_attrs, inputs_named)
+        kept = outputs_named if self.with_outputs else []
+        result_attrs = named_attributes(function.res_attrs if kept else None, kept)
         Rewriter.replace_op(returned, func.ReturnOp(*outputs, *results))
         types = [v.type for v in (*outputs, *results)]
         function.function_type = FunctionType.from_lists(function.body.block.arg_types, types)
@@ -407,7 +414,9 @@ def inlined_gradient(b: TensorBuilder, op: CustomGradientOp, g: SSAValue) -> lis
     ]
 
 
-def _named(attrs: ArrayAttr[DictionaryAttr] | None, names: Sequence[str]) -> list[DictionaryAttr]:
+def named_attributes(
+    attrs: ArrayAttr[DictionaryAttr] | None, names: Sequence[str]
+) -> list[DictionaryAttr]:
     """Attributes of a function's arguments or results, each with its name."""
     given = [entry.data for entry in attrs] if attrs is not None else [{} for _ in names]
     return [

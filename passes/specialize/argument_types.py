@@ -8,7 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, StringAttr, TensorType
 from xdsl.ir import Attribute
 
-from tiledialect.dialects.discardable import DIMS
+from tiledialect.dialects.discardable import DIMS, TANGENT_OF
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.base import format_shape, shape_of
 from tiledialect.errors import TileError, count
@@ -33,6 +33,7 @@ def check_arguments(function: func.FuncOp, types: Sequence[TensorType[Attribute]
     for name, declared, given, own in zip(names, inputs, types, dims, strict=True):
         _check_argument(name, declared, given, own)
     _check_dimensions(function, names, types)
+    _check_tangents(function, names, types)
 
 
 def _check_argument(
@@ -54,6 +55,24 @@ def _check_argument(
     if element_type not in (et.any_type, given.element_type):
         texts = map(et.type_name, (element_type, given.element_type))
         raise TileError("{} holds {}, but {} was given".format(name, *texts))
+
+
+def _check_tangents(
+    function: func.FuncOp, names: list[str], types: Sequence[TensorType[Attribute]]
+) -> None:
+    for name, t, attrs in zip(names, types, function.arg_attrs or (), strict=False):
+        of = attrs.data.get(TANGENT_OF)
+        if not isinstance(of, StringAttr) or of.data not in names:
+            continue
+        own = types[names.index(of.data)]
+        if not et.is_float(own.element_type):
+            kind = et.type_name(own.element_type)
+            raise TileError(f"{of.data} holds {kind}: there are no tangents of integers")
+        if t != own:
+            raise TileError(
+                f"{name} is the tangent of {of.data} ({type_text(own)}), "
+                f"but {type_text(t)} was given"
+            )
 
 
 def _check_dimensions(

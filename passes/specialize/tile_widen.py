@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.analysis.shape_operands import SHAPE_ONLY
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import make_type, shape_of, tensor_type
@@ -22,23 +23,14 @@ from tiledialect.dialects.tile.elementwise.ops import (
     ConstantOp,
     ElementwiseOp,
     IdentOp,
-    IndexOp,
 )
 from tiledialect.dialects.tile.scan import ScanOp
-from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, ScatterOp, ShapeOp, SumToOp
+from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, ScatterOp, SumToOp
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place, take_name, with_type
 from tiledialect.ir.target_spec import precision_of
 
 F32 = et.CONCRETE["f32"]
 EXTREMES = (Aggregation.max, Aggregation.min)
-
-SHAPE_ONLY: dict[type[Operation], tuple[int, ...]] = {
-    SumToOp: (1,),
-    ScatterOp: (2,),
-    IndexOp: (0,),
-    ShapeOp: (0,),
-}
-"""Operands of ops that need their shape alone."""
 
 
 def is_short(value: SSAValue) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
 
 from tiledialect.api.call_key import completed, device_signature_of, extends_given, signature_of
 from tiledialect.api.error_boundary import for_user, front_door
@@ -120,6 +121,33 @@ class Function(PrintedFunction):
         ``loss, DA, DB = f.value_and_gradient()(a, b)``: it is ``gradient(wrt, with_outputs=True)``.
         """
         return self.gradient(wrt, with_outputs=True)
+
+    @front_door
+    def jvp(self, wrt: Sequence[str | int] | str | int | None = None) -> Function:
+        """The function of derivatives along directions: forward-mode differentiation.
+
+        For ``f(A, B) -> (C)`` it is ``(A, B, TA, TB) -> (C, TC)``: ``TA``, of the shape and element
+        type of ``A``, is the direction in which ``A`` changes, and ``TC`` that in which ``C`` does.
+        Outputs of integers have no tangents. Patterns of Lift must have known sizes.
+
+        Args:
+            wrt: the inputs that have tangents, by name or place. If None, all that may hold reals.
+
+        Raises:
+            TileError: there is no such input, or one that holds integers.
+        """
+        from tiledialect.passes.gradient.tile_gradient import differentiated
+        from tiledialect.passes.gradient.tile_jvp import jvp
+
+        self._check_tensors("a derivative")
+        names = self._inputs.chosen(wrt)
+        with self._source.error_context():
+            function = differentiated(self._source.module, self._base_name, self._gradients)
+            made = jvp(function, names)
+        source = Source(ModuleOp([made]), self._source.text)
+        given = self._choices
+        choices = Choices(tune=given.tune, budget=given.budget)
+        return Function(source, made.sym_name.data, self._wanted_device, (), choices)
 
     # -- calling ---------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 NAME = "tile.name"
 DIMS = "tile.dims"
 COTANGENT_OF = "tile.cotangent_of"
+TANGENT_OF = "tile.tangent_of"
 ELEMENT_TYPE = "tile.element_type"
 GRADIENT_OF = "tile.gradient_of"
 CONSTANTS = "tile.constants"
@@ -128,6 +129,9 @@ DISCARDABLE: Mapping[str, Discardable] = {
     DIMS: Discardable(STRINGS, (ARGUMENT,), "Names of an input's dimensions, in order."),
     COTANGENT_OF: Discardable(
         STRING, (ARGUMENT, RESULT), "Output or input to which a cotangent belongs."
+    ),
+    TANGENT_OF: Discardable(
+        STRING, (ARGUMENT, RESULT), "Input or output to which a tangent belongs."
     ),
     ELEMENT_TYPE: Discardable(
         TYPE, (ARGUMENT, RESULT), "Element type of an array whose memref stores another."
