@@ -62,7 +62,19 @@ def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
     for op in kernel.walk():
         _count(op, counts, scope, device)
     touched = sum(counts.touched.values())
-    return NestWork(counts.flops, counts.traffic, touched, groups, items)
+    return NestWork(counts.flops, counts.traffic, touched, groups, items, _serial_steps(loops))
+
+
+def _serial_steps(loops: list[ForOp]) -> int:
+    """Steps that a work-item makes one after the other in the innermost loops."""
+    serial = [x for x in loops if not x.is_parallel and not x.is_unrolled]
+    serial = [x for x in serial if x.role.data.role is not Role.VECTOR]
+    outer = {around for x in serial for around in loops_around(x)}
+    return sum(
+        prod(steps(x) for x in (loop, *loops_around(loop)) if x in serial)
+        for loop in serial
+        if loop not in outer
+    )
 
 
 def steps(loop: ForOp) -> int:

@@ -23,9 +23,9 @@ from tiledialect.schedule.loops import Role
 LINE, BANKS, WORD = 128, 32, 4
 """Bytes of a line of the first cache, banks of local memory, and bytes of a word of these."""
 AXES = "xyz"
-KEPT = 2
-"""Most bytes that are fetched for each one that a loop uses step by step: the first cache keeps
-the others until then."""
+KEPT, HITS = 2, 4
+"""Most bytes that are fetched for each one that a loop uses step by step, and lines that are found
+in the first cache at once: it keeps them for the loop's next steps."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,10 @@ def warp_access(op: LoadOp | StoreOp, device: Device, scope: NestScope) -> WarpA
         return WarpAccess(_bank_rows(strides, width * ceil_div(size, WORD)), 0.0, width)
     sector = SECTORS[Kind.GPU]
     nbytes = sector * _pieces(strides, width * size, size, sector) / lanes
+    lines = _pieces(strides, width * size, size, LINE)
     if _is_continued(op, scope, sector // size):
-        nbytes = min(nbytes, KEPT * width * size)
-    return WarpAccess(_pieces(strides, width * size, size, LINE), nbytes, width)
+        nbytes, lines = min(nbytes, KEPT * width * size), ceil_div(lines, HITS)
+    return WarpAccess(lines, nbytes, width)
 
 
 def _width(op: LoadOp | StoreOp, scope: NestScope) -> int:

@@ -153,6 +153,9 @@ class Nests:
     cache_rate: float
     group: float
     hiding: float
+    resident: float
+    step_latency: float
+    overlap_loss: float
     own_registers: float
 
 
