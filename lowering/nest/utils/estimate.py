@@ -40,6 +40,8 @@ class _Counts:
 
     flops: float = 0.0
     """Time of instructions, in flops of full vectors."""
+    rows: float = 0.0
+    """Time of accesses of a GPU, which has units of their own for them, in the same."""
     traffic: float = 0.0
     """Bytes that pass the caches."""
     touched: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
@@ -62,7 +64,10 @@ def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
     for op in kernel.walk():
         _count(op, counts, scope, device)
     touched = sum(counts.touched.values())
-    return NestWork(counts.flops, counts.traffic, touched, groups, items, _serial_steps(loops))
+    return NestWork(
+        *(counts.flops, counts.rows, counts.traffic, touched, groups, items),
+        _serial_steps(loops),
+    )
 
 
 def _serial_steps(loops: list[ForOp]) -> int:
@@ -231,11 +236,18 @@ def _count_warp_access(
     assert isinstance(t, MemRefType)
     value = value_of(op).type
     own = value.get_shape()[0] if isinstance(value, VectorType) else 1
+    if isinstance(op, LoadOp):
+        # All lanes of a vector have the one element.
+        count //= prod(steps(x) for x in loops_around(op) if _is_splat(x, op))
     instructions = count * own / found.width
-    counts.flops += device.rates.nests.access * found.rows * instructions
+    counts.rows += device.rates.nests.access * found.rows * instructions
     if t.memory_space == GLOBAL:
         counts.traffic += found.nbytes * instructions
         _touch(op, count * own * element_bytes(t), counts)
+
+
+def _is_splat(loop: ForOp, op: LoadOp) -> bool:
+    return loop.role.data.role is Role.VECTOR and loop.index not in op.indices
 
 
 def _touch(op: LoadOp | StoreOp, nbytes: float, counts: _Counts) -> None:

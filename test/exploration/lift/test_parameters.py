@@ -3,9 +3,9 @@
 import pytest
 from small_programs import program
 
-from tiledialect.exploration.lift.mapping import mapping
+from tiledialect.exploration.lift.mapping import MappingSpace, mapping
 from tiledialect.exploration.lift.parameters import LOCAL_MEMORY, ParameterSpace, parameters
-from tiledialect.exploration.lift.settings import ParameterSettings
+from tiledialect.exploration.lift.settings import MappingSettings, ParameterSettings
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.passes.lift import RULES, Derivation, replay
 from tiledialect.schedule.search.decisions import DeadEndError, Fixed, enumerated
@@ -81,3 +81,25 @@ def test_memory_is_that_of_the_elements():
         "f32": bytes_of["f32"],
         "f64": bytes_of["f32"] * 2,
     }
+
+
+def test_blocks_are_parts_of_tiles():
+    start = program("matmul").initial.bind(M=256, N=256, K=256).apply(RULES["fuse_parts"])
+    space = ParameterSpace(start.apply(RULES["hold_blocks_2d"], "map"), ParameterSettings())
+    assert {name: sorted(wholes) for name, wholes in space.parts.items()} == {
+        "p": ["m"],
+        "q": ["n"],
+    }
+
+
+def test_work_items_are_those_that_compute_not_those_that_copy():
+    start = program("matmul").initial.bind(M=256, N=256, K=256).apply(RULES["fuse_parts"])
+    blocks = start.apply(RULES["hold_blocks_2d"], "map")
+    chooser = Fixed({"vectors": 1, "mapping": "held10", "copies": "local"})
+    mapped = MappingSpace(blocks, MappingSettings()).mapped(chooser)
+    space = ParameterSpace(mapped, ParameterSettings())
+    sizes = {"m": 64, "n": 64, "p": 4, "q": 8, "k": 16}
+    chosen = Fixed({f"size {name}": size for name, size in sizes.items()})
+    assert space.bound(chosen) and chosen.made == {f"size {n}": s for n, s in sizes.items()}
+    items = [b.size.substitute(sizes).value for b in space.bounds if b.most == 1024]
+    assert items == [16 * 8]

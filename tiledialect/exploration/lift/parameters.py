@@ -113,6 +113,12 @@ class ParameterSpace:
             left.remove(found[-1])
         return tuple(found)
 
+    @cached_property
+    def parts(self) -> Mapping[str, frozenset[str]]:
+        """Names that divide other open sizes, with these: blocks in tiles."""
+        pairs = ((name, self._divided_by(name) & {*self.names} - {name}) for name in self.names)
+        return {name: wholes for name, wholes in pairs if wholes}
+
     def _divided_by(self, name: str) -> frozenset[str]:
         """Names in sizes that a name must divide."""
         fractions = (size.fraction for size in self.whole)
@@ -240,9 +246,10 @@ def _register_bytes(device: Device) -> int:
 
 
 def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> Size | None:
-    """Work-items or groups: the product over the dimensions of the first map along each."""
+    """Work-items or groups: the product over the dimensions of the last map along each, as those
+    before make copies."""
     extents: dict[int, Size] = {}
-    for op in reversed(live):
+    for op in live:
         if isinstance(op, kind):
             # With a limit there are no more groups than it says, however many elements.
             limit = most_groups(op)

@@ -45,7 +45,6 @@ from tiledialect.lowering.nest.utils.estimate import estimate_nest
 from tiledialect.lowering.pipeline import local_size_of
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
-from tiledialect.passes.lift.rules.open_sizes import open_sizes
 from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.search.decisions import (
@@ -63,11 +62,13 @@ PROGRAM = "program"
 KEPT = 2
 """Number of candidates of a program that are seeds: the best by the cost model, of one for each
 mapping."""
-PROMISING, WORTH = 3.0, 1.2
+PROMISING, WORTH = 3.0, 1.5
 """Most estimates of a seed before and after small changes, in multiples of the best one so far,
 with which it comes before the candidates of other programs."""
 GROUP_SIZES = 16, 128
 """Work-items along an axis of a GPU's groups of two axes and of one."""
+TILE, BLOCK = 128, 8
+"""Elements along an axis of a tile of a GPU's group, and of a block of its work-item."""
 PASSES = 3
 """Most passes of changes of a seed."""
 GAIN = 0.98
@@ -151,10 +152,7 @@ class LiftPart:
     def derivation(self, chooser: Chooser) -> Derivation:
         """The derivation that decisions make."""
         space, mapped = self._mapped(chooser)
-        if mapped.text not in self._sizes:
-            given = mapped, self.settings.parameters, self.device
-            self._sizes[mapped.text] = ParameterSpace(*given)
-        return space.unrolled(self._sizes[mapped.text].bound(chooser), chooser)
+        return space.unrolled(self._space_of(mapped).bound(chooser), chooser)
 
     def _mapped(self, chooser: Chooser) -> tuple[MappingSpace, Derivation]:
         """The mapping that decisions make, of the program that they choose."""
@@ -204,7 +202,7 @@ class LiftPart:
         given |= {"copies": NONE, GROUPS_OF_UNIT: 0}
         best: dict[str, tuple[float, Decisions]] = {}
         for decisions, mapped in enumerated(lambda c: self._mapped(_Given(c, given))[1]):
-            for sizes in self._starts(open_sizes(mapped.function)):
+            for sizes in self._starts(mapped):
                 with suppress(DeadEndError):
                     found, candidate = made(self.candidate, {**given, **decisions, **sizes})
                     yield found, candidate
@@ -215,12 +213,24 @@ class LiftPart:
             with suppress(DeadEndError):
                 yield made(self.candidate, {**decisions, "copies": LOCAL})
 
-    def _starts(self, names: frozenset[str]) -> Iterator[Decisions]:
+    def _starts(self, mapped: Derivation) -> Iterator[Decisions]:
         """Sizes to begin with: vectors, and on a GPU rows and squares of the work-items of a group,
-        which smaller sizes do not fill."""
+        which smaller sizes do not fill, and blocks of a work-item in tiles of a group."""
+        space = self._space_of(mapped)
         own = (native_lanes(self.device), *(GROUP_SIZES if self.device.is_gpu else ()))
-        for size in own if names else own[:1]:
-            yield {SIZE + name: size for name in names}
+        for size in own if space.names else own[:1]:
+            yield {SIZE + name: size for name in space.names}
+        if self.device.is_gpu and space.parts:
+            tiles = frozenset[str]().union(*space.parts.values())
+            sizes = {name: TILE if name in tiles else GROUP_SIZES[0] for name in space.names}
+            yield {SIZE + n: BLOCK if n in space.parts else size for n, size in sizes.items()}
+
+    def _space_of(self, mapped: Derivation) -> ParameterSpace:
+        """The open sizes of a mapped program."""
+        if mapped.text not in self._sizes:
+            given = mapped, self.settings.parameters, self.device
+            self._sizes[mapped.text] = ParameterSpace(*given)
+        return self._sizes[mapped.text]
 
     def _refined(self, start: _Ranked) -> _Ranked:
         """Decisions that are better by the cost model, after small changes."""

@@ -16,6 +16,8 @@ class NestWork(Work):
 
     operations: float
     """Time of instructions, in operations of full vectors."""
+    accesses: float
+    """Time of accesses that other units make, in the same."""
     traffic: float
     """Bytes that pass the caches."""
     touched: float
@@ -27,22 +29,24 @@ class NestWork(Work):
     """Steps of loops that a work-item makes one after the other."""
 
     def on(self, device: Device) -> Estimate:
-        """The longest of instructions, bytes through the caches, bytes of memory, and a GPU's
-        steps, with a share of the others, which do not overlap wholly."""
+        """The longest of instructions, accesses, bytes through the caches, bytes of memory, and a
+        GPU's steps, with a share of the others, which do not overlap wholly."""
         rates, bandwidth = device.rates.nests, device.bandwidth * 1e9
         near, shares = bandwidth * rates.cache_rate, self._shares(device)
-        arithmetic = self.operations / (device.arithmetic * 1e9) * shares
+        arithmetic, accesses = (
+            x / (device.arithmetic * 1e9) * shares for x in (self.operations, self.accesses)
+        )
         cache = self.traffic / near * shares
         memory = self.touched / (bandwidth if self.touched > device.most_kept else near)
         # A few cores ask for as much as memory gives; few work-items of a GPU do not.
         memory *= 1.0 if device.is_cpu else shares
         started = rates.group * self.groups / device.compute_units
-        parts = (arithmetic, cache, memory, self._step_seconds(device))
+        parts = (arithmetic, accesses, cache, memory, self._step_seconds(device))
         longest, loss = max(parts), device.rates.nests.overlap_loss
         return Estimate(
             seconds=longest + loss * (sum(parts) - longest) + started,
             arithmetic=arithmetic,
-            cache=cache,
+            cache=max(cache, accesses),
             memory=memory,
             waiting=started,
             groups=self.groups,
