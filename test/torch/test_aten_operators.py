@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from functools import partial
 from math import inf, nan
 from pathlib import Path
 
@@ -23,6 +24,7 @@ import aten_oracle  # noqa: E402
 
 from tiledialect.passes.convert.aten.graph import (  # noqa: E402
     SEED,
+    Dense,
     Result,
     convert_graph,
     element_type_of,
@@ -319,6 +321,7 @@ EMPTY = {
     "aten.empty.memory_format": ([2, 3],),
     "aten.empty_permuted.default": ([2, 3], [1, 0]),
     "aten.empty_strided.default": ([2, 3], [1, 2]),
+    "aten.new_empty_strided.default": (X, [2, 3], [1, 2]),
 }
 RANDOM = {
     "aten.bernoulli.p": (X, 0.5),
@@ -340,6 +343,14 @@ def op_of(name):
     return getattr(getattr(getattr(torch.ops, namespace), op), overload)
 
 
+def copied(graph, node, value):
+    if not isinstance(value, torch.Tensor):
+        return node
+    copy = graph.call_function(torch.ops.aten.clone.default, (node,))
+    copy.meta["val"] = value
+    return copy
+
+
 def graph_of(op, arguments, result):
     """The graph of a call, and its tensors by name."""
     graph, tensors = torch.fx.Graph(), {}
@@ -358,14 +369,16 @@ def graph_of(op, arguments, result):
     call.meta["val"] = result
     count = len(result) if isinstance(result, list | tuple) else 0
     parts = [graph.call_function(operator.getitem, (call, k)) for k in range(count)] or [call]
-    graph.output(tuple(parts))
+    # Views of inputs are not computed; what is given out is a copy.
+    values = result if count else [result]
+    graph.output(tuple(map(partial(copied, graph), parts, values)))
     return graph, tensors
 
 
 def converted(op, arguments, result, seed=0):
     """Results of a call by the reference semantics."""
     graph, tensors = graph_of(op, arguments, result)
-    types = {k: TensorType(element_type_of(v.dtype), v.shape) for k, v in tensors.items()}
+    types = {k: Dense(TensorType(element_type_of(v.dtype), v.shape)) for k, v in tensors.items()}
     made = convert_graph(graph, types, "call")
     results = []
     if any(isinstance(o, Result) for o in made.outputs):
@@ -376,7 +389,7 @@ def converted(op, arguments, result, seed=0):
     return [
         ordered(tensor_of(np.require(results[o.place], requirements="W")), o.order)
         if isinstance(o, Result)
-        else tensors.get(o)
+        else o
         for o in made.outputs
     ]
 

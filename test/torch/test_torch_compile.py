@@ -16,6 +16,9 @@ torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
 PAGE = Path(__file__).parents[2] / "docs" / "torch-compile.md"
+
+from tiledialect.torch.options import Options  # noqa: E402
+
 nn, F = torch.nn, torch.nn.functional
 
 
@@ -195,6 +198,27 @@ def test_dynamic_shapes():
         x = torch.randn(n, 2)
         agree(run(x), x.reshape(-1, 2).mul(n).softmax(0).sum(1) + torch.arange(n))
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_views_of_inputs_are_not_copied():
+    from tiledialect.torch.graphs import CompiledGraph
+
+    graph = torch.fx.symbolic_trace(lambda x, n: (x, x, n)).graph
+    x, n, output = graph.nodes
+    with graph.inserting_before(output):
+        turned = graph.call_function(torch.ops.aten.permute.default, (x, [1, 0]))
+        part = graph.call_function(torch.ops.aten.slice.Tensor, (turned, 0, n))
+        total = graph.call_function(torch.ops.aten.sum.default, (part,))
+        total.meta["val"] = torch.tensor(1.0)
+    output.args = ((x, part, total, n),)
+    tensor = torch.randn(3, 4).t().contiguous().t()
+    own, view, found, number = CompiledGraph(graph, "views", Options())(tensor, 1)
+    assert own is tensor
+    assert view.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
+    assert torch.equal(view, tensor.t()[1:])
+    agree(found, tensor.t()[1:].sum())
+    assert number == 1
 
 
 # -- operators that are left to PyTorch ------------------------------------------------------------

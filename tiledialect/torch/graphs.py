@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,9 @@ from tiledialect.lru_cache import LruCache
 from tiledialect.passes.convert.aten.graph import (
     SEED,
     Converted,
+    Dense,
     Result,
+    View,
     convert_graph,
     element_type_of,
 )
@@ -37,7 +39,7 @@ class Ready:
     inputs: tuple[tuple[str, int], ...]
     """Name and place among the graph's inputs of each input; the place of the seed is -1."""
     outputs: tuple[Any, ...]
-    """For each output its ``Result``, the place of an input as a one-element tuple, or a value."""
+    """For each output its ``Result``, its ``View``, or what it is."""
 
 
 class CompiledGraph(torch.nn.Module):
@@ -60,43 +62,69 @@ class CompiledGraph(torch.nn.Module):
     @front_door
     def forward(self, *values: Any) -> Any:
         """The outputs for tensors, and for numbers in the place of sizes."""
-        key = tuple((v.shape, v.dtype) if isinstance(v, Tensor) else v for v in values)
+        dense = [_dense(v) if isinstance(v, Tensor) else (v, None) for v in values]
+        key = tuple((v.shape, v.dtype, order) if isinstance(v, Tensor) else v for v, order in dense)
         ready = self._ready.find(key)
         if ready is None:
-            ready = self._ready.put(key, self._made(values))
-        results = self._results(ready, values)
-        outputs = [
-            ordered(results[o.place], o.order)
-            if isinstance(o, Result)
-            else values[o[0]]
-            if isinstance(o, tuple)
-            else o
-            for o in ready.outputs
-        ]
+            ready = self._ready.put(key, self._made(dense))
+        results = self._results(ready, dense)
+        known = dict(zip(self._inputs, values, strict=True))
+        outputs = [_output(o, results, known) for o in ready.outputs]
         return outputs[0] if self._is_single else tuple(outputs)
 
-    def _results(self, ready: Ready, values: Sequence[Any]) -> Sequence[Tensor]:
+    def _results(
+        self, ready: Ready, dense: Sequence[tuple[Any, Sequence[int] | None]]
+    ) -> Sequence[Tensor]:
         if ready.function is None:
             return ()
         arrays = [
-            _seed() if place < 0 else array_of(name, values[place]) for name, place in ready.inputs
+            _seed() if place < 0 else array_of(name, dense[place][0])
+            for name, place in ready.inputs
         ]
         found = ready.function(*arrays)
         return [tensor_of(a) for a in (found if isinstance(found, tuple) else (found,))]
 
-    def _made(self, values: Sequence[Any]) -> Ready:
+    def _made(self, dense: Sequence[tuple[Any, tuple[int, ...] | None]]) -> Ready:
         given = {
-            name: TensorType(element_type_of(v.dtype), v.shape) if isinstance(v, Tensor) else v
-            for name, v in zip(self._inputs, values, strict=True)
+            name: Dense(TensorType(element_type_of(v.dtype), v.shape), order)
+            if isinstance(v, Tensor)
+            else v
+            for name, (v, order) in zip(self._inputs, dense, strict=True)
         }
         with sourced():
             made: Converted = convert_graph(self._graph, given, self._name)
         places = {name: k for k, name in enumerate(self._inputs)} | {SEED: -1}
-        outputs = tuple((places[o],) if isinstance(o, str) else o for o in made.outputs)
         inputs = tuple((name, places[name]) for name in made.inputs)
-        if not any(isinstance(o, Result) for o in outputs):
-            return Ready(None, (), outputs)
-        return Ready(compile_module(made.module, **self._options.of_compile), inputs, outputs)
+        if not any(isinstance(o, Result) for o in made.outputs):
+            return Ready(None, (), made.outputs)
+        return Ready(compile_module(made.module, **self._options.of_compile), inputs, made.outputs)
+
+
+def _dense(tensor: Tensor) -> tuple[Tensor, tuple[int, ...] | None]:
+    """A tensor with its axes in the order of its memory, and that order if it is another one."""
+    if tensor.is_contiguous():
+        return tensor, None
+    strides = tensor.stride()
+    order = tuple(sorted(range(tensor.dim()), key=lambda k: -strides[k]))
+    moved = tensor.permute(order)
+    return (moved, order) if moved.is_contiguous() else (tensor, None)
+
+
+def _output(output: Any, results: Sequence[Tensor], known: Mapping[str, Any]) -> Any:
+    if isinstance(output, Result):
+        return ordered(results[output.place], output.order)
+    return _viewed(output.node, known) if isinstance(output, View) else output
+
+
+def _viewed(value: Any, known: Mapping[str, Any]) -> Any:
+    """A view of an input by PyTorch."""
+    if isinstance(value, list | tuple):
+        return [_viewed(v, known) for v in value]
+    if not isinstance(value, torch.fx.Node):
+        return value
+    if value.op == "placeholder":
+        return known[value.name]
+    return value.target(*(_viewed(v, known) for v in value.args), **value.kwargs)
 
 
 def ordered(result: Tensor, order: Sequence[int] | None) -> Tensor:

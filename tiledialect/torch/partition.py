@@ -14,7 +14,7 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from xdsl.dialects.builtin import TensorType
 
 from tiledialect.errors import TileError
-from tiledialect.passes.convert.aten.graph import GraphConverter, element_type_of
+from tiledialect.passes.convert.aten.graph import GraphConverter, element_type_of, is_view
 from tiledialect.torch.graphs import CompiledGraph
 from tiledialect.torch.options import Options
 
@@ -67,16 +67,9 @@ class _Support(OperatorSupportBase):
         return node.op == "call_function" and node not in self._refused
 
 
-FREE = (
-    *("alias", "detach", "expand", "permute", "select", "slice", "split_with_sizes", "squeeze"),
-    *("t", "transpose", "unsqueeze", "view"),
-)
-"""Operators whose results PyTorch makes without a copy."""
-
-
 def _is_free(node: Node) -> bool:
-    name = str(node.target).split(".")
-    return node.target is operator.getitem or (name[0] == "aten" and name[1] in FREE)
+    """Whether PyTorch makes the result of a call without a copy."""
+    return node.target is operator.getitem or is_view(node) or not _is_tensor(node)
 
 
 def partitioned(
@@ -93,9 +86,7 @@ def partitioned(
         module, _Support(refused), allows_single_node_partition=True
     )
     parts = [
-        part
-        for part in partitioner.propose_partitions()
-        if not all(_is_free(node) or not _is_tensor(node) for node in part.nodes)
+        part for part in partitioner.propose_partitions() if not all(map(_is_free, part.nodes))
     ]
     fused = partitioner.fuse_partitions(parts, prefix="tile_")
     for key, part in list(fused.named_children()):

@@ -33,6 +33,10 @@ def _empty(b: TensorBuilder, call: Call, sizes: Sizes, *_: object) -> SSAValue:
     return _full(b, call, sizes, 0)
 
 
+def _new_empty(b: TensorBuilder, call: Call, x: SSAValue, sizes: Sizes, *_: object) -> SSAValue:
+    return _empty(b, call, sizes)
+
+
 def _scalar(b: TensorBuilder, call: Call, value: Number, *_: object) -> SSAValue:
     return in_type(b, value, call.type)
 
@@ -114,6 +118,7 @@ CREATION: dict[str, Conversion] = {
     "aten.full_like.default": _full_like,
     "aten.grid_sampler_2d.default": _grid_sampler,
     "aten.native_dropout.default": _dropout,
+    "aten.new_empty_strided.default": _new_empty,
     "aten.rand.default": _rand,
     "aten.randn.default": _randn,
     "aten.randperm.default": _permutation,

@@ -181,32 +181,64 @@ def _memory_order(node: FxNode) -> tuple[int, ...] | None:
 
 
 @dataclass(frozen=True)
+class Dense:
+    """Input whose elements are dense in memory."""
+
+    type: TensorType[Any]
+    """Element type, and sizes in memory."""
+    order: tuple[int, ...] | None = None
+    """Axes of the input in the order that they have in memory; None if it is the same."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Output that is a view of an input, or the input itself."""
+
+    node: FxNode
+
+
+VIEWS = (
+    *("alias", "detach", "expand", "permute", "select", "slice", "squeeze", "t", "transpose"),
+    *("unsqueeze", "view"),
+)
+"""Operators whose results are views of their first operand."""
+
+
+def is_view(node: FxNode) -> bool:
+    """Whether a call gives a view of its first operand."""
+    name = str(node.target).split(".")
+    return name[0] == "aten" and name[1] in VIEWS and name[-1] != "dtype"
+
+
+def _is_of_input(node: FxNode) -> bool:
+    """Whether a node is an input, or a view of one."""
+    while node.op == "call_function" and is_view(node):
+        node = node.args[0]
+    return node.op == "placeholder"
+
+
+@dataclass(frozen=True)
 class Converted:
     """A graph as a function of tile ops."""
 
     module: ModuleOp
     inputs: tuple[str, ...]
     """Names of the placeholders that the function takes, and of the seed."""
-    outputs: tuple[Any, ...]
-    """For each output its place among the results, a placeholder's name, or a number."""
+    outputs: tuple[Result | View | Value, ...]
+    """Outputs; those that are no tensors are given as they are."""
 
 
-def convert_graph(graph: Any, given: Mapping[str, TensorType[Any] | Value], name: str) -> Converted:
+def convert_graph(graph: Any, given: Mapping[str, Dense | Value], name: str) -> Converted:
     """A graph as a function of its placeholders, of given types, or numbers.
 
     Raises a TileError for a node that cannot be converted.
     """
     converter = GraphConverter()
     returned: Sequence[Any] = ()
-    arguments: dict[SSAValue, str] = {}
     for node in graph.nodes:
         match node.op:
             case "placeholder":
-                own = given[node.name]
-                if isinstance(own, TensorType):
-                    own = converter.function.argument(node.name, own)
-                    arguments[own] = node.name
-                converter.values[node] = own
+                converter.values[node] = _input(converter, node.name, given[node.name])
             case "call_function":
                 converter.values[node] = converter.convert(node)
             case "output":
@@ -217,16 +249,26 @@ def convert_graph(graph: Any, given: Mapping[str, TensorType[Any] | Value], name
     outputs: list[Any] = []
     for node in returned:
         value = converter.value(node) if hasattr(node, "all_input_nodes") else node
-        if isinstance(value, SSAValue) and value in arguments:
-            outputs.append(arguments[value])
-        elif isinstance(value, SSAValue):
+        if not isinstance(value, SSAValue):
+            outputs.append(value)
+        elif _is_of_input(node):
+            outputs.append(View(node))
+        else:
             order = _memory_order(node)
             if order is not None:
                 value = transpose(converter.function.b, value, order)
             place, _ = results.setdefault(value, (len(results), node.name))
             outputs.append(Result(place, order))
-        else:
-            outputs.append(value)
     named = [(key, value) for value, (_, key) in results.items()]
     built = converter.function.finished(name, named)
     return Converted(built.module, built.inputs, tuple(outputs))
+
+
+def _input(converter: GraphConverter, name: str, given: Dense | Value) -> Value:
+    if not isinstance(given, Dense):
+        return given
+    argument = converter.function.argument(name, given.type)
+    if given.order is None:
+        return argument
+    back = [given.order.index(k) for k in range(len(given.order))]
+    return transpose(converter.function.b, argument, back)
