@@ -221,6 +221,41 @@ def test_views_of_inputs_are_not_copied():
     assert number == 1
 
 
+@pytest.mark.usefixtures("by_reference")
+def test_constants():
+    """Tensors of the program itself are inputs of the function."""
+
+    def f(x):
+        return x * torch.tensor([1.0, 2.0, 3.0]) + torch.eye(3)
+
+    x = torch.randn(3)
+    agree(compiled(f)(x), f(x))
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_complex_tensors_are_given_back():
+    def f(x, y):
+        return x.exp(), y
+
+    x, y = torch.randn(3), torch.randn(3) + 1j
+    assert torch.equal(compiled(f)(x, y)[1], y)
+
+
+@pytest.mark.usefixtures("by_reference")
+def test_sizes_of_results_that_depend_on_numbers():
+    """PyTorch makes the tensor, and checks its size; what is computed of it is compiled."""
+
+    def f(x):
+        return x[x > 0].exp() * 2
+
+    x = torch.randn(8)
+    with (
+        torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True),
+        pytest.warns(td.TileWarning, match="left to PyTorch"),
+    ):
+        agree(torch.compile(f, backend="tiledialect", fullgraph=True)(x), f(x))
+
+
 # -- operators that are left to PyTorch ------------------------------------------------------------
 
 

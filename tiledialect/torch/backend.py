@@ -9,7 +9,7 @@ each into parts that are converted and operators that are left to PyTorch, `grap
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from tiledialect.api.error_boundary import for_user
 from tiledialect.errors import TileError, TileWarning
 from tiledialect.passes.convert.aten.table import CONVERSIONS
 from tiledialect.torch.options import Options
-from tiledialect.torch.partition import partitioned, refusals
+from tiledialect.torch.partition import is_check, partitioned, refusals
 
 NO_OPTIONS: Mapping[str, Any] = {}
 
@@ -67,12 +67,13 @@ def _compiled(
     """A graph of ATen operators as a function of a list of its inputs."""
     try:
         refused = refusals(module.graph)
-        if options.strict and refused:
-            raise next(iter(refused.values()))
+        told = {str(n.target): e for n, e in refused.items() if not is_check(n)}
+        if options.strict and told:
+            raise next(iter(told.values()))
         run = partitioned(module, refused, options, name)
     except TileError as error:
         return make_boxed_func(_raising(error))
-    _warn(refused.items())
+    _warn(told)
     return make_boxed_func(run)
 
 
@@ -80,10 +81,10 @@ _told: set[str] = set()
 """Operators that a warning has named."""
 
 
-def _warn(refused: Iterable[tuple[torch.fx.Node, TileError]]) -> None:
+def _warn(refused: Mapping[str, TileError]) -> None:
     """Name each operator that is left to PyTorch once."""
-    for node, error in refused:
-        if (name := str(node.target)) not in _told:
+    for name, error in refused.items():
+        if name not in _told:
             _told.add(name)
             warnings.warn(f"left to PyTorch: {error}", TileWarning, stacklevel=2)
 

@@ -16,6 +16,7 @@ from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES
+from tiledialect.errors import TileError
 from tiledialect.lru_cache import LruCache
 from tiledialect.passes.convert.aten.graph import (
     SEED,
@@ -86,10 +87,7 @@ class CompiledGraph(torch.nn.Module):
 
     def _made(self, dense: Sequence[tuple[Any, tuple[int, ...] | None]]) -> Ready:
         given = {
-            name: Dense(TensorType(element_type_of(v.dtype), v.shape), order)
-            if isinstance(v, Tensor)
-            else v
-            for name, (v, order) in zip(self._inputs, dense, strict=True)
+            name: _given(v, order) for name, (v, order) in zip(self._inputs, dense, strict=True)
         }
         with sourced():
             made: Converted = convert_graph(self._graph, given, self._name)
@@ -98,6 +96,16 @@ class CompiledGraph(torch.nn.Module):
         if not any(isinstance(o, Result) for o in made.outputs):
             return Ready(None, (), made.outputs)
         return Ready(compile_module(made.module, **self._options.of_compile), inputs, made.outputs)
+
+
+def _given(value: Any, order: tuple[int, ...] | None) -> Any:
+    """An input for a conversion; a tensor of another element type can only be given back."""
+    if not isinstance(value, Tensor):
+        return value
+    try:
+        return Dense(TensorType(element_type_of(value.dtype), value.shape), order)
+    except TileError:
+        return value
 
 
 def _dense(tensor: Tensor) -> tuple[Tensor, tuple[int, ...] | None]:

@@ -31,6 +31,9 @@ def refusals(graph: torch.fx.Graph) -> dict[Node, TileError]:
                 continue
             except TileError as error:
                 found[node] = error
+            except Exception as error:
+                # PyTorch runs what conversions do not foresee.
+                found[node] = TileError(f"{node.target} ({node.name}) cannot be converted: {error}")
         if node.op != "output":
             converter.values[node] = _unknown(converter, node, node.meta.get("val"))
     return found
@@ -57,6 +60,11 @@ def _hint(size: Any) -> int:
     if hint is None:
         raise TileError(f"the size {size} depends on the numbers of a tensor")
     return int(hint)
+
+
+def is_check(node: Node) -> bool:
+    """Whether a call has no result, such as an assertion of sizes."""
+    return node.meta.get("val") is None and not node.users
 
 
 class _Support(OperatorSupportBase):

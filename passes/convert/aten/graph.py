@@ -64,7 +64,7 @@ class GraphConverter:
             return SIZES[name](*arguments)
         conversion = CONVERSIONS.get(name)
         if conversion is None:
-            if all(isinstance(x, int | float) for x in arguments):
+            if _is_number(node.meta.get("val")) and _are_numbers(arguments):
                 return target(*arguments)
             reason = f": {REASONS[name]}" if name in REASONS else ""
             raise TileError(f"there is no conversion of {name}{reason}")
@@ -117,6 +117,20 @@ class GraphConverter:
             self._seed = self.function.argument(SEED, TensorType(et.ui32, (4,)))
         self._draws += 1
         return b.add(self._seed, literal(b, np.array([0, 0, 0, self._draws], np.uint32)))
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value in a graph is a number, or a symbol of one."""
+    return isinstance(value, int | float) or type(value).__name__ in SYMBOLS
+
+
+def _are_numbers(values: Sequence[Value]) -> bool:
+    return all(
+        _are_numbers(v) if isinstance(v, list) else isinstance(v, int | float) for v in values
+    )
+
+
+SYMBOLS = ("SymInt", "SymFloat", "SymBool")
 
 
 def _types(node: FxNode) -> tuple[Attribute | None, ...]:

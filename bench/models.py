@@ -1,0 +1,229 @@
+"""Times of whole models of PyTorch: by `torch.compile(…, backend="tiledialect")`, and by peers.
+
+Every round runs all contestants in turn; the ratio to a peer is the median of the rounds', above 1
+where this package is faster. A training step is forward and backward. The first call compiles; its
+seconds are of a process in which other models may have been compiled before. The error is the
+largest difference from eager PyTorch over the largest element.
+"""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+import argparse
+import copy
+import io
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import torch
+from timing import ROUNDS, Contestant, interleaved, ratio
+from torch import nn
+
+import tiledialect as td
+
+Make = Callable[[int, bool], tuple[nn.Module, tuple[torch.Tensor, ...]]]
+"""Makes a model and its inputs for a batch, in small sizes or in full ones."""
+
+
+def _vision(name: str) -> Make:
+    def make(batch: int, is_small: bool) -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+        import torchvision
+
+        size = 64 if is_small else 224
+        if name == "vit_b_16" and is_small:
+            model = torchvision.models.VisionTransformer(32, 8, 2, 2, 32, 64)
+            return model, (torch.randn(batch, 3, 32, 32),)
+        return getattr(torchvision.models, name)(), (torch.randn(batch, 3, size, size),)
+
+    return make
+
+
+class Plain(nn.Module):
+    """A model of `transformers` whose result is a tensor."""
+
+    def __init__(self, model: nn.Module, name: str):
+        super().__init__()
+        self.model = model
+        self.options = {} if name == "bert" else {"use_cache": False}
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        return self.model(words, return_dict=False, **self.options)[0]
+
+
+def _language(name: str) -> Make:
+    def make(batch: int, is_small: bool) -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+        import transformers
+
+        width, layers, vocabulary = (128, 2, 100) if is_small else (768, 12, 30000)
+        words = torch.randint(0, vocabulary, (batch, 16 if is_small else LENGTHS[name]))
+        common = {"vocab_size": vocabulary, "bos_token_id": 0, "eos_token_id": 0}
+        sizes = {
+            "hidden_size": width,
+            "num_hidden_layers": layers,
+            "num_attention_heads": width // 64,
+        }
+        if name == "gpt2":
+            own = {"n_embd": width, "n_layer": layers, "n_head": width // 64}
+            model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**common, **own))
+        elif name == "bert":
+            config = transformers.BertConfig(**common, **sizes, intermediate_size=4 * width)
+            model = transformers.BertModel(config)
+        else:
+            heads = {"num_key_value_heads": width // 128, "intermediate_size": 3 * width}
+            config = transformers.LlamaConfig(**common, **sizes, **heads)
+            model = transformers.LlamaForCausalLM(config)
+        return Plain(model, name), (words,)
+
+    return make
+
+
+class UNet(nn.Module):
+    """A U-Net of two levels."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.down = nn.ModuleList([_block(3, width), _block(width, 2 * width)])
+        self.inner = _block(2 * width, 4 * width)
+        self.grow = nn.ModuleList(
+            [nn.ConvTranspose2d(2 * k * width, k * width, 2, 2) for k in (2, 1)]
+        )
+        self.up = nn.ModuleList([_block(2 * k * width, k * width) for k in (2, 1)])
+        self.last = nn.Conv2d(width, 2, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        kept = []
+        for block in self.down:
+            x = block(x)
+            kept.append(x)
+            x = nn.functional.max_pool2d(x, 2)
+        x = self.inner(x)
+        for grow, block in zip(self.grow, self.up, strict=True):
+            x = block(torch.cat([grow(x), kept.pop()], 1))
+        return self.last(x)
+
+
+def _block(features: int, width: int) -> nn.Module:
+    parts: list[nn.Module] = []
+    for n in (features, width):
+        parts += [nn.Conv2d(n, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU()]
+    return nn.Sequential(*parts)
+
+
+def _unet(batch: int, is_small: bool) -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+    size = 32 if is_small else 256
+    return UNet(8 if is_small else 32), (torch.randn(batch, 3, size, size),)
+
+
+VISION = ("resnet18", "resnet50", "mobilenet_v3_small", "convnext_tiny", "vit_b_16")
+LENGTHS = {"gpt2": 256, "bert": 128, "llama": 128}
+MODELS: Mapping[str, Make] = {
+    **{name: _vision(name) for name in VISION},
+    **{name: _language(name) for name in LENGTHS},
+    "unet": _unet,
+}
+PEERS = ("eager", "inductor", "onnxruntime")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, its inputs, and whether it is trained."""
+
+    model: nn.Module
+    inputs: tuple[torch.Tensor, ...]
+    is_training: bool
+
+    def run(self, call: Callable[..., torch.Tensor]) -> Any:
+        """The outputs of a call, after a backward pass if the model is trained."""
+        if not self.is_training:
+            with torch.no_grad():
+                return call(*self.inputs)
+        found = call(*self.inputs)
+        found.square().mean().backward()
+        return found.detach()
+
+    def peer(self, name: str) -> Callable[[], Any] | None:
+        """A contestant; None if it cannot compute this."""
+        if name == "onnxruntime":
+            return None if self.is_training else _exported(self.model, self.inputs)
+        model = copy.deepcopy(self.model)
+        call = model if name == "eager" else torch.compile(model)
+        return lambda: self.run(call)
+
+
+def _exported(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> Callable[[], Any] | None:
+    try:
+        import onnxruntime
+
+        file = io.BytesIO()
+        torch.onnx.export(model, inputs, file, dynamo=False)
+        session = onnxruntime.InferenceSession(file.getvalue(), providers=["CPUExecutionProvider"])
+    except Exception as error:
+        print(f"  no onnxruntime: {str(error).splitlines()[0]}")
+        return None
+    arrays = {i.name: x.numpy() for i, x in zip(session.get_inputs(), inputs, strict=True)}
+    return lambda: session.run(None, arrays)
+
+
+def line(name: str, batch: int, options: argparse.Namespace, is_training: bool) -> str:
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    model, inputs = MODELS[name](batch, options.small)
+    for part in model.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
+    case = Case(model.train(is_training), inputs, is_training)
+    own = torch.compile(
+        copy.deepcopy(model), backend="tiledialect", options={"device": options.device}
+    )
+    start = time.perf_counter()
+    found = case.run(own)
+    first = time.perf_counter() - start
+    expected = case.run(copy.deepcopy(model))
+    error = float((found - expected).abs().max() / expected.abs().max())
+    contestants = {"tiledialect": Contestant(lambda: case.run(own))}
+    for peer in options.peers:
+        if (run := case.peer(peer)) is not None:
+            contestants[peer] = Contestant(run)
+    times = interleaved(contestants, options.rounds)
+    ours = times["tiledialect"]
+    ratios = [
+        f"{peer} {median(times[peer]) * 1e3:.1f} ms ({ratio(ours, times[peer]):.2f})"
+        for peer in options.peers
+        if peer in times
+    ]
+    kind = "training" if is_training else "inference"
+    return (
+        f"{name:20} {batch:3} {kind:9} first call {first:6.1f} s  {median(ours) * 1e3:9.1f} ms  "
+        f"error {error:.0e}  {'  '.join(ratios)}"
+    )
+
+
+def main() -> None:
+    """Measure the models of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", nargs="+", choices=[*MODELS], default=[*MODELS])
+    parser.add_argument("--batch", nargs="+", type=int, default=[1])
+    parser.add_argument("--kind", choices=("inference", "training", "both"), default="inference")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=[*PEERS])
+    parser.add_argument("--device", help="as for `td.compile`")
+    parser.add_argument(
+        "--small", action="store_true", help="small images, short and narrow models"
+    )
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("always", td.TileWarning)
+    for name in options.models:
+        for batch in options.batch:
+            for is_training in (False, True):
+                if options.kind in ("both", "training" if is_training else "inference"):
+                    print(line(name, batch, options, is_training), flush=True)
+
+
+if __name__ == "__main__":
+    main()
