@@ -55,7 +55,13 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = {
         *("register_block_2d", "reuse_block_2d", "hold_blocks_2d", "block_sums_2d"),
         *("block_stencil_2d", "tile_stencil"),
         *(*STENCILS_2D, "tile_stencil_3d"),
-        *("tile_stencil_25d", "partial_reduce", "partial_reduce_strided", "split_join"),
+        *(
+            "tile_stencil_25d",
+            "map_seq_slide_tiling",
+            "partial_reduce",
+            "partial_reduce_strided",
+            "split_join",
+        ),
         *("tile_maps", "tile_matrix_product", "finish_tiling", "register_block_1d"),
         *("reuse_from_map", "interchange", "reduce_outermost", "join_split"),
     ),
@@ -218,11 +224,11 @@ class _Enumeration:
         return depth(function) <= self._most_depth(used) and self._is_new(function)
 
     def _most_depth(self, used: Mapping[str, int]) -> int:
-        """Most patterns around one another: blocking in registers needs more."""
+        """Most patterns around one another: blocking in registers and parts need more."""
         most = self.settings.depth_filter
         if any(used[name] for name in BLOCKING_2D):
             return most + 2
-        return most + 1 if used[BLOCKING_1D] else most
+        return most + 1 if used[BLOCKING_1D] or used["map_seq_slide_tiling"] else most
 
     def _ends(self, level: Iterable[Derivation]) -> Iterator[Derivation]:
         """Programs of a level that pass the filters, as they are and fused."""

@@ -28,6 +28,7 @@ from tiledialect.exploration.lift.levels import (
     levels,
     open_patterns,
 )
+from tiledialect.exploration.lift.planes import PLANES, copy_planes, rule_for, slid
 from tiledialect.exploration.lift.settings import MappingSettings, native_lanes
 from tiledialect.exploration.lift.vectors import vectorize
 from tiledialect.passes.lift.rules.collections import RULES
@@ -57,7 +58,7 @@ ROWS = {"rows0": "0", "rows01": "01", "rows10": "10"}
 """Maps over work-groups of a single work-item."""
 HELD = {"held01": "01", "held10": "10"}
 """Maps over work-groups whose work-items hold the accumulators of a reduction inside."""
-MAPPINGS = (DEFAULT, *GLOBAL, *GROUPS, *ROWS, *HELD, WARPS, SEQUENTIAL)
+MAPPINGS = (DEFAULT, *GLOBAL, *GROUPS, *ROWS, *HELD, PLANES, WARPS, SEQUENTIAL)
 
 NONE, LOCAL, COLUMNS, PRIVATE = "none", "local", "columns", "private"
 """Copies of the elements of a group or a work-item: none, in local memory, there with columns for
@@ -119,6 +120,9 @@ class MappingSpace:
         word = str(chooser.choose("mapping", self._mappings(program.function), MAPPINGS))
         if word == DEFAULT:
             return program
+        if word == PLANES:
+            # Work-items have neighbours in local memory, which vectors do not take apart.
+            program, width = self.program, 1
         copies = str(chooser.choose("copies", self._copies(word), COPIES))
         share_out = partial(_share_out, word=word)
         shared = self._once((width, word), lambda: _followed(program, share_out))
@@ -173,7 +177,10 @@ class MappingSpace:
             found += [name for name, dims in ROWS.items() if len(dims) < deepest]
         if self.settings.group01 and held(function, 2) is not None:
             found += HELD
-        if self.settings.warps and deepest > 1 and (self.device is None or self.device.is_gpu):
+        on_gpu = self.device is None or self.device.is_gpu
+        if self.settings.local_memory and on_gpu and slid(self.program.function) is not None:
+            found.append(PLANES)
+        if self.settings.warps and deepest > 1 and on_gpu:
             found.append(WARPS)
         return found
 
@@ -185,6 +192,8 @@ class MappingSpace:
         return int(chooser.choose("vectors", [1, *(w for w in WIDTHS if w <= most)]))
 
     def _copies(self, word: str) -> list[str]:
+        if word == PLANES:
+            return [LOCAL]
         found = [NONE]
         if self.settings.local_memory and word in (*GROUPS, *ROWS, *HELD):
             found += [LOCAL, COLUMNS]
@@ -264,6 +273,8 @@ def _share_out(rewriting: Rewriting, word: str) -> None:
 
 def _rule_for(op: Operation, word: str, outer: str) -> Strategy:
     """Rule that says who does a map."""
+    if word == PLANES:
+        return rule_for(op)
     number = level(op, len(outer) if word in HELD else None)
     if number is None:
         return RULES["map_seq"]
@@ -324,6 +335,9 @@ def _copy(rewriting: Rewriting, word: str, copies: str, width: int) -> None:
     """Copy the elements of the innermost maps over groups, or over work-items, or parts of them."""
     if word in HELD:
         _copy_parts(rewriting, copies, [int(d) for d in HELD[word]])
+        return
+    if word == PLANES:
+        copy_planes(rewriting)
         return
     outer = GROUPS.get(word, "")
     is_local = copies in (LOCAL, COLUMNS)

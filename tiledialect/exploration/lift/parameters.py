@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.memory import ToLocalOp, ToPrivateOp
-from tiledialect.dialects.lift.sharing import PARALLEL, holders, most_groups
+from tiledialect.dialects.lift.sharing import PARALLEL, holders, local_elements, most_groups
 from tiledialect.dialects.lift.types import all_sizes, as_array, leading, sizes_of
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
@@ -268,12 +268,14 @@ def _memory(
 ) -> Iterator[Bound]:
     """Bound of the bytes of a kind of memory, of those who share out a kernel."""
     total = Size.of(0)
+    slides = [op for op in live if isinstance(op, maps.MapSeqSlideOp)]
+    turns = {m.yielded.owner: s.size.data + s.step.data for s in slides for m in local_elements(s)}
     for op in live:
         if isinstance(op, ToPrivateOp) and isinstance(op.input.owner, reductions.ReduceBase):
             continue
         t = op.results[0].type if isinstance(op, kinds) else None
         if isinstance(t, TensorType) and any(isinstance(a, PARALLEL) for a in ancestors(op)):
-            count = Size.of(element_bytes(t.element_type))
+            count = turns.get(op, Size.of(1)) * element_bytes(t.element_type)
             # Work-items hold their own elements of an accumulator that they share out.
             for size in sizes_of(t)[len(holders(op)) :]:
                 count *= size
