@@ -7,6 +7,7 @@ from small_programs import PROGRAMS, choose, outputs, program
 from tiledialect.errors import TileError
 from tiledialect.exploration.lift.algorithmic import (
     COLLECTIONS,
+    _in_turns,
     algorithmic,
     canonical_hash,
     collection,
@@ -98,3 +99,15 @@ def test_steps_replay():
     for derivation in algorithmic(program("gemv"), FEW)[:10]:
         again = replay(Derivation.of(start.module), derivation.text)
         assert canonical_hash(again.function) == canonical_hash(derivation.function)
+
+
+def test_strides_in_parts_are_found():
+    """Work-items of a group take neighbours of its part."""
+    settings = AlgorithmicSettings(most_rewritten=8, most_programs=40)
+    texts = [d.text for d in algorithmic(program("dot"), settings)]
+    assert any("partial_reduce(" in t and "partial_reduce_strided(" in t for t in texts)
+
+
+def test_sources_take_turns():
+    a, b = (Derivation.of(program(name).initial.module) for name in ("dot", "gemv"))
+    assert [*_in_turns([iter([a, a, a]), iter([b])])] == [a, b, a, a]

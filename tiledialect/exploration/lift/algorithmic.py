@@ -83,11 +83,13 @@ EXCLUDED: Mapping[str, tuple[str, ...]] = {
     "vectorize_zip": ("vectorize_zip",),
     "reuse_from_map": ("finish_tiling", "tile_maps", *_BLOCKED),
     "interchange": ("finish_tiling", "tile_maps", *_BLOCKED, "interchange"),
-    "partial_reduce_strided": (*_REUSE, "partial_reduce"),
-    "partial_reduce": (*_REUSE, "partial_reduce_strided"),
+    **dict.fromkeys(("partial_reduce", "partial_reduce_strided"), _REUSE),
     "join_split": ("join_split",),
 }
-"""Rules that are not tried after a rule, as in Lift: each is another way to the same end."""
+"""Rules that are not tried after a rule, as in Lift: each is another way to the same end.
+
+But strides in parts are none: a work-group takes a part, and its work-items neighbours in it.
+"""
 
 NEEDED: Mapping[str, tuple[str, ...]] = {"finish_tiling": TILINGS}
 """Rules of which one comes before a rule."""
@@ -176,10 +178,9 @@ class _Enumeration:
         for _ in range(self.settings.exploration_depth):
             parents, level = level[:left], []
             left -= len(parents)
-            for derivation in parents:
-                found = self._rewritten(derivation)
-                yield from self._ends(found)
-                level += found
+            for found in _in_turns([*map(self._rewritten, parents)]):
+                yield from self._ends([found])
+                level.append(found)
 
     def _is_new(self, function: func.FuncOp) -> bool:
         key = canonical_hash(function)
@@ -187,24 +188,22 @@ class _Enumeration:
         self._seen.add(key)
         return not known
 
-    def _rewritten(self, derivation: Derivation) -> list[Derivation]:
+    def _rewritten(self, derivation: Derivation) -> Iterator[Derivation]:
         """New programs that a rule makes of one."""
         module = derivation.module.clone()
         rewriting = Rewriting(find_function(module, derivation.name))
         before = rewriting.checkpoint()
-        found: list[Derivation] = []
         rules = [*self._allowed(derivation)]
         for op in filter(_is_pattern, [*places(rewriting.function).values()]):
             for rule in rules:
                 try:
                     rule.run(rewriting, op.results[0])
                     if self._is_worth(rewriting.function, derivation, rewriting.steps):
-                        found.append(_kept(derivation, module, rewriting))
+                        yield _kept(derivation, module, rewriting)
                 except NotApplicable:
                     continue
                 finally:
                     rewriting.back_to(before)
-        return found
 
     def _allowed(self, derivation: Derivation) -> Iterator[Strategy]:
         """Rules that are tried after those of a derivation."""
@@ -253,6 +252,16 @@ class _Enumeration:
         except (TileError, VerifyException):
             return False
         return True
+
+
+def _in_turns(sources: list[Iterator[Derivation]]) -> Iterator[Derivation]:
+    """What sources give, one of each after the other: their first ones are the most promising."""
+    while sources:
+        for source in [*sources]:
+            if (found := next(source, None)) is None:
+                sources.remove(source)
+            else:
+                yield found
 
 
 def _counts(steps: Iterable[object]) -> Counter[str]:
