@@ -31,6 +31,7 @@ from tiledialect.passes.fuse.rules.recomputation import (
     recomputation_gain,
     recomputations,
     recompute,
+    repeats_too_much,
 )
 from tiledialect.passes.fuse.rules.row_kernels import row_kernel_gain
 from tiledialect.passes.fuse.rules.window_fusion import (
@@ -189,7 +190,11 @@ class KernelFusion:
     def _recompute_split(self, kernel: KernelOp, parted: Fission | None) -> bool:
         """Recompute a kernel, or its elementwise end, if that pays; whether it was done."""
         first = parted.end if parted is not None else kernel
-        found = recomputations(first, self.order, self.machine)
+        is_decided = not self.again and not self.explains
+        if is_decided and repeats_too_much(first, self.machine, parted):
+            found = []
+        else:
+            found = recomputations(first, self.order, self.machine)
         if found and self._recomputation_pays(kernel, first, found, parted):
             if parted is not None:
                 self.order[parted.rest] = self.order[kernel]

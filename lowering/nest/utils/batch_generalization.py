@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import FunctionType, MemRefType, NoneAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tiledialect import caches
 from tiledialect.dialects.discardable import OFFSET_PARAMETERS, UNREAD
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp
@@ -164,7 +165,14 @@ def _is_of_parts(t: Attribute, extent: int) -> bool:
 def with_extent(t: Attribute, extent: int) -> MemRefType[Attribute]:
     """The memref type with another extent of the first axis."""
     assert is_dense(t)
-    return MemRefType(t.element_type, [extent, *t.get_shape()[1:]], t.layout, t.memory_space)
+    return _dense(t.element_type, (extent, *t.get_shape()[1:]), t.memory_space)
+
+
+@caches.MEMORY_TYPES
+def _dense(
+    element_type: Attribute, shape: tuple[int, ...], space: Attribute
+) -> MemRefType[Attribute]:
+    return MemRefType(element_type, shape, NoneAttr(), space)
 
 
 def _memory(op: Operation) -> SSAValue | None:

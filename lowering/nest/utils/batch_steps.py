@@ -106,12 +106,13 @@ class _Steps:
         t = op.memory.type
         assert isinstance(t, MemRefType)
         first = op.access.data[0]
-        terms = {
-            index: (e := Expr.var(f"d{k}"), first.coefficients.get(e.terms[0][0], 0))
-            for k, index in enumerate(op.indices)
-        }
-        for index, (own, elements) in terms.items():
-            if elements < 1 or not _has_steps(_loop_of(index), Role.SERIAL, self.count):
+        numbers = {index: k for k, index in enumerate(op.indices)}
+        for index in numbers:
+            if not _has_steps(_loop_of(index), Role.SERIAL, self.count):
+                continue
+            terms = {i: _term(first, k) for i, k in numbers.items()}
+            own, elements = terms[index]
+            if elements < 1:
                 continue
             whole, moved, group, groups = elements * self.count, own * elements, None, 1
             for other, (step, stride) in terms.items():
@@ -234,6 +235,12 @@ def _replace_first(op: LoadOp | StoreOp, first: Expr, *number: SSAValue) -> None
         new.result.name_hint = op.result.name_hint
     new.attributes.update(op.attributes)
     Rewriter.replace_op(op, new)
+
+
+def _term(e: Expr, number: int) -> tuple[Expr, int]:
+    """Index of a number, and how far a step of it moves an expression."""
+    index = Expr.var(f"d{number}")
+    return index, e.coefficients.get(index.terms[0][0], 0)
 
 
 def _loop_of(index: SSAValue) -> ForOp | None:

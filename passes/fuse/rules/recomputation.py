@@ -23,7 +23,7 @@ from tiledialect.passes.fuse.fusion_cost import operations, traffic
 from tiledialect.passes.fuse.kernel_merging import merged, pruned, users_of
 from tiledialect.passes.fuse.rules.epilogue_fission import Fission
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise, points_of
-from tiledialect.passes.fuse.rules.row_kernels import fuse_rows, row_kernel_gain
+from tiledialect.passes.fuse.rules.row_kernels import fuse_rows, may_have_rows, row_kernel_gain
 from tiledialect.schedule.cost.traffic import Gain, Machine
 
 
@@ -93,13 +93,33 @@ def recomputation_gain(
     whole = first if parted is None else parted.whole
     rest = () if parted is None else (parted.rest,)
     count = operations(first.block.ops)
-    once = operations(whole.block.ops) - sum(operations(k.block.ops) for k in rest)
     again = sum(count * max(_evaluations(first, user) for user in own.users) for own in found)
-    again -= once * size_of(first.outputs[0])
+    again -= _operations_once(first, parted)
     apart = (whole, *(user for own in found for user in own.users))
     together = (*rest, *(own.kernel for own in found))
     separate, fused = ([traffic(machine, k) for k in own] for own in (apart, together))
     return machine.gain(separate, fused, again)
+
+
+def _operations_once(first: KernelOp, parted: Fission | None) -> float:
+    """Number of operations of a kernel, or of its end, that are not done where it is repeated."""
+    whole = first if parted is None else parted.whole
+    rest = 0 if parted is None else operations(parted.rest.block.ops)
+    return (operations(whole.block.ops) - rest) * size_of(first.outputs[0])
+
+
+def repeats_too_much(first: KernelOp, machine: Machine, parted: Fission | None) -> bool:
+    """Whether the repeated operations alone take as long as the kernel and its users do now."""
+    users = [op for op in users_of(first) if isinstance(op, KernelOp)]
+    # Those over the same rows may share a kernel.
+    alone = [u for u in users if not may_have_rows(u)]
+    shared = [u for u in users if u.contractions and u not in alone]
+    least = sum(_evaluations(first, u) for u in alone)
+    least += max((_evaluations(first, u) for u in shared), default=0)
+    again = operations(first.block.ops) * least - _operations_once(first, parted)
+    apart = (first if parted is None else parted.whole, *users)
+    separate = sum(traffic(machine, k).time for k in apart)
+    return again / machine.operations >= separate
 
 
 def _evaluations(first: KernelOp, user: KernelOp) -> int:

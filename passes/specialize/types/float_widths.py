@@ -65,6 +65,7 @@ class RealWidths:
 
     def __post_init__(self) -> None:
         self.ops = list(_tile_ops(self.function.body.block))
+        self.meetings = {op: meetings(op) for op in self.ops}
         self.open.update((v, v) for v in self.numbers)
         self._find_open()
         returned = self.function.body.block.last_op
@@ -79,7 +80,7 @@ class RealWidths:
         for op in self.ops:
             if op not in self.candidates:
                 continue
-            for meeting in meetings(op):
+            for meeting in self.meetings[op]:
                 result = meeting.result
                 if result is None or not et.is_float(element_type(result)):
                     continue
@@ -132,7 +133,7 @@ class RealWidths:
         elif isinstance(op, YieldOp) and isinstance(parent, CustomGradientOp):
             for value, tensor in zip(op.values, parent.inputs, strict=True):
                 self._demand(value, element_type(tensor) if self.is_strong(tensor) else None)
-        for meeting in meetings(op):
+        for meeting in self.meetings[op]:
             self._visit_meeting(meeting, mask)
 
     def _visit_cast(self, op: ew.CastOp, mask: int) -> None:
@@ -206,8 +207,9 @@ class RealWidths:
 
     def settle(self) -> None:
         """Convert values without a width, in place, so that all types follow."""
+        is_mixed = f64 in (*self.met.values(), *map(element_type, self.open))
         for op in self.ops:
-            for meeting in meetings(op):
+            for meeting in self.meetings[op] if is_mixed else ():
                 self._settle_meeting(meeting)
             if op in self.candidates and isinstance(op, TileOp):
                 self._retype(op)

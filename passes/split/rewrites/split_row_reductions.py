@@ -104,19 +104,20 @@ class RowAggregates:
 
 def rows_of(op: ContractionOp) -> RowShape | None:
     """Rows that a contraction aggregates without change."""
-    if not op.is_static or op.domain is None or op.default is not None or op.constraints:
+    if op.domain is None or op.default is not None or op.constraints:
         return None
     names = _places(op.accesses.data[0].data)
+    kept = _places([e for e in op.output.data if e != IndexExpr.of(0)])
+    if names is None or kept is None or not set(kept) <= set(names) or len(kept) == len(names):
+        return None
+    if not op.is_static:
+        return None
     shape = shape_of(tensor_type(op.inputs[0])) or ()
     ranges = op.domain.ranges
-    if names is None or any(
+    if any(
         (ranges[n].lower, ranges[n].extent) != (0, size)
         for n, size in zip(names, shape, strict=True)
     ):
-        return None
-    output = [e for e in op.output.data if e != IndexExpr.of(0)]
-    kept = _places(output)
-    if kept is None or not set(kept) <= set(names) or len(kept) == len(names):
         return None
     rows = RowShape(shape, tuple(axis for axis, n in enumerate(names) if n not in kept))
     return rows if _inputs_fit(op, names, rows) else None
@@ -200,8 +201,8 @@ def _independent_aggregates(
         if op is not leader
         and op not in users
         and op.parent is leader.parent
-        and not any(map(before.reaches, op.inputs))
         and sources_of(op.inputs, rows) <= sources
+        and not any(map(before.reaches, op.inputs))
     ]
 
 

@@ -16,7 +16,7 @@ from tiledialect.lowering.compilation import compile_module
 from tiledialect.schedule.cost.device import Device, Kind, described
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage, check
-from tiledialect.schedule.search.choice import GOOD, TRANSFERRED, Candidate, best
+from tiledialect.schedule.search.choice import GOOD, NO_WORSE, TRANSFERRED, Candidate, best
 from tiledialect.schedule.search.size_transfer import (
     KnownSchedules,
     serves_batches,
@@ -91,6 +91,19 @@ def test_what_is_as_good_for_other_sizes_is_kept(device: Device):
         with transferring(known):
             found = best(facts, device)
         assert found is not None and (found.family == TRANSFERRED) == is_kept
+
+
+@pytest.mark.parametrize(("name", "batches"), [("scores", (8, 10)), ("pool", (8, 12))])
+def test_what_is_about_as_fast_as_the_best_is_kept(name: str, batches: tuple[int, int]):
+    """The distances from the lower bounds differ by more than a tenth."""
+    known = KnownSchedules()
+    for batch in batches:
+        facts = facts_of(PROGRAMS[name], *shapes_of(PROGRAMS[name], batch))
+        alone = best(facts, CPU)
+        with transferring(known):
+            found = best(facts, CPU)
+    assert found is not None and alone is not None and found.family == TRANSFERRED
+    assert found.estimate.seconds <= NO_WORSE * alone.estimate.seconds
 
 
 @settings(max_examples=20, deadline=None)

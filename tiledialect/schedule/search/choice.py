@@ -44,7 +44,7 @@ GOOD = 2.0
 one for a shape takes no less than that, so that none is more than so many times as slow."""
 NO_WORSE = 1.1
 """Most distance of its seconds from the lower bound, in multiples of the distance for the other
-shape, for which it was the best."""
+shape, for which it was the best; or most seconds in multiples of those of the best one."""
 TIE = 1.001
 """Factor by which a schedule that serves other batches may take longer: the cost model does not
 resolve less, and a program is called with several batches."""
@@ -122,7 +122,9 @@ def _best_or_transferred(facts: Facts, device: Device, known: KnownSchedules) ->
             own = before.estimate.seconds / least_seconds(old, device)
             if share <= min(GOOD, NO_WORSE * own):
                 return kept
-        found = best_alone(facts, device, kept.estimate.seconds if kept is not None else inf)
+        # Another schedule costs a new kernel.
+        most = kept.estimate.seconds / NO_WORSE if kept is not None else inf
+        found = best_alone(facts, device, most)
         if found is None:
             return kept
     if found is not None:
