@@ -26,7 +26,7 @@ from hypothesis.strategies import SearchStrategy
 
 HERE = Path(__file__).parent
 FOLDERS = """
-    . support language lift lowering lowering/tile_to_nest lowering/lift_to_nest lowering/opencl lowering/runtime/program
+    . support api language lift lowering lowering/tile_to_nest lowering/lift_to_nest lowering/opencl lowering/runtime/program
     index index/integer interpreters schedule schedule/search exploration passes/specialize passes/lift passes/gradient passes/split passes/fuse
 """
 sys.path[:0] = [str(HERE / folder) for folder in FOLDERS.split()]
