@@ -125,8 +125,9 @@ def _around_machine(block: Block) -> Iterator[maps.MapOp]:
             continue
         for region in op.regions:
             yield from _around_machine(region.block)
-        is_around = isinstance(op, maps.MapOp) and any(isinstance(x, PARALLEL) for x in op.walk())
-        if is_around and op not in moving:
+        if not isinstance(op, maps.MapOp) or op in moving:
+            continue
+        if any(isinstance(x, PARALLEL) for x in op.walk()):
             yield op
 
 
