@@ -82,7 +82,12 @@ def test_estimates_below_a_bound(device: Device):
 
 def nest(size: int) -> NestWork:
     return NestWork(
-        operations=float(size), traffic=4.0 * size, touched=4.0 * size, groups=512, items=64
+        operations=float(size),
+        accesses=0.5 * size,
+        traffic=4.0 * size,
+        touched=4.0 * size,
+        groups=512,
+        items=64,
     )
 
 
