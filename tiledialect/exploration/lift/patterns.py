@@ -172,7 +172,7 @@ class LiftPart:
         yield default
         pool: list[_Ranked] = []
         later: list[_Ranked] = []
-        best, count = start.estimate, 0
+        best, plain, count = start.estimate, start.estimate, 0
         for word in self.programs.all():
             found: dict[str, _Ranked] = {}
             for decisions, candidate in self._candidates_of(word):
@@ -181,7 +181,10 @@ class LiftPart:
                 if candidate.text != start.text and candidate.estimate < inf:
                     found.setdefault(candidate.text, ranked)
             pool = sorted((*pool, *sorted(found.values())[:KEPT]))
-            while pool and pool[0].estimate < PROMISING * best:
+            # One for each program, as small changes take as long as a look at another one. They
+            # gain so much that candidates are compared with what others were before.
+            plain = min(plain, pool[0].estimate if pool else inf)
+            if pool and pool[0].estimate < PROMISING * plain:
                 first = pool.pop(0)
                 if first.estimate < best:
                     best = first.estimate
@@ -238,13 +241,23 @@ class LiftPart:
         for _ in range(PASSES):
             before = best
             for change in [*_changes(decisions)]:
-                with suppress(DeadEndError):
-                    found, candidate = made(self.candidate, change(decisions))
-                    if candidate.estimate < best * GAIN:
-                        best, decisions = candidate.estimate, found
+                best, decisions = self._changed(best, decisions, change)
             if best == before:
                 break
         return _Ranked(best, start.number, decisions)
+
+    def _changed(
+        self, best: float, decisions: Decisions, change: Callable[[Decisions], Decisions]
+    ) -> tuple[float, Decisions]:
+        """An estimate and decisions after a change, made again as long as it helps: sizes may be
+        far off."""
+        with suppress(DeadEndError):
+            while True:
+                found, candidate = made(self.candidate, change(decisions))
+                if candidate.estimate >= best * GAIN:
+                    break
+                best, decisions = candidate.estimate, found
+        return best, decisions
 
 
 def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]:
