@@ -64,6 +64,7 @@ import test_size  # noqa: E402
 import test_size_transfer  # noqa: E402
 import test_stencil_fusion  # noqa: E402
 import test_tile_gradient  # noqa: E402
+import test_tile_jvp  # noqa: E402
 import test_tile_split_reduction  # noqa: E402
 import test_tile_split_rows  # noqa: E402
 import test_tile_to_lift  # noqa: E402
@@ -200,6 +201,11 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (st.integers(0, 2**32), test_many_batches.any_batches_agree),
     (st.tuples(st.sampled_from(test_tile_gradient.CASES), st.integers(0, 2**32)), slopes_agree),
     (st.sampled_from(test_tile_gradient.CASES), test_tile_gradient.check_text),
+    (
+        st.sampled_from([c for c in test_tile_gradient.CASES if c.second]),
+        test_tile_gradient.check_second_order,
+    ),
+    (st.sampled_from(test_tile_jvp.CASES), test_tile_jvp.check_transpose),
     (test_random_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
     (compiled_for(), whole_agrees),

@@ -44,8 +44,14 @@ def test_first_order(case: Case):
     check_module(case.module(), case.inputs, case.wrt)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.second], ids=str)
+@pytest.mark.parametrize("case", half([c for c in CASES if c.second]), ids=str)
 def test_second_order(case: Case):
+    """`make fuzz` tries all."""
+    check_second_order(case)
+
+
+def check_second_order(case: Case) -> None:
+    """The gradient of a gradient against finite differences."""
     module = case.module()
     inputs = (*case.inputs, *cotangents(run(module, case.inputs)))
     check_module(differentiated(module, case.wrt), inputs)
@@ -93,7 +99,7 @@ def check_text(case: Case) -> None:
     assert_results(load(print_tile(specialized)), inputs, wanted, "the specialized one's text")
 
 
-@pytest.mark.parametrize("case", half(CASES), ids=str)
+@pytest.mark.parametrize("case", half(half(CASES)), ids=str)
 def test_text(case: Case):
     """`make fuzz` tries all."""
     check_text(case)

@@ -26,9 +26,14 @@ TOLERANCE = 1e-11
 """Both sums are of float64, of terms that are added in another order."""
 
 
-@pytest.mark.parametrize("case", half(CASES), ids=str)
+@pytest.mark.parametrize("case", half(half(CASES)), ids=str)
 def test_tangents_are_the_transpose_of_gradients(case: Case):
     """`make fuzz` tries all."""
+    check_transpose(case)
+
+
+def check_transpose(case: Case) -> None:
+    """Tangents, and products of them with weights by the gradient."""
     module = case.module()
     function = find_function(module)
     places = wrt_of(function, case.inputs, case.wrt)
