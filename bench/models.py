@@ -61,20 +61,23 @@ def _language(name: str) -> Make:
 
         width, layers, vocabulary = (128, 2, 100) if is_small else (768, 12, 30000)
         words = torch.randint(0, vocabulary, (batch, 16 if is_small else LENGTHS[name]))
-        common = {"vocab_size": vocabulary, "bos_token_id": 0, "eos_token_id": 0}
-        sizes = {
+        common: dict[str, Any] = {"vocab_size": vocabulary, "bos_token_id": 0, "eos_token_id": 0}
+        sizes: dict[str, Any] = {
             "hidden_size": width,
             "num_hidden_layers": layers,
             "num_attention_heads": width // 64,
         }
         if name == "gpt2":
-            own = {"n_embd": width, "n_layer": layers, "n_head": width // 64}
+            own: dict[str, Any] = {"n_embd": width, "n_layer": layers, "n_head": width // 64}
             model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**common, **own))
         elif name == "bert":
             config = transformers.BertConfig(**common, **sizes, intermediate_size=4 * width)
             model = transformers.BertModel(config)
         else:
-            heads = {"num_key_value_heads": width // 128, "intermediate_size": 3 * width}
+            heads: dict[str, Any] = {
+                "num_key_value_heads": width // 128,
+                "intermediate_size": 3 * width,
+            }
             config = transformers.LlamaConfig(**common, **sizes, **heads)
             model = transformers.LlamaForCausalLM(config)
         return Plain(model, name), (words,)
@@ -159,7 +162,7 @@ def _exported(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> Callable[[]
     try:
         import onnxruntime
 
-        file = io.BytesIO()
+        file: Any = io.BytesIO()
         torch.onnx.export(model, inputs, file, dynamo=False)
         session = onnxruntime.InferenceSession(file.getvalue(), providers=["CPUExecutionProvider"])
     except Exception as error:

@@ -85,8 +85,8 @@ def _dropout(
 
 def _permutation(b: TensorBuilder, call: Call, count: int, *_: object) -> SSAValue:
     """Places in the order of random numbers."""
-    _, places = top_along(b, uniform(b, call.random_state(), (count,)), 0, count)
-    return cast(b, places, call.type)
+    keys = uniform(b, call.random_state(), (count,))
+    return cast(b, top_along(b, keys, 0, count)[1], call.type)
 
 
 MODES, BORDERS = ("linear", "nearest", "cubic"), ("zeros", "border", "reflection")

@@ -113,7 +113,14 @@ def converted(b: TensorBuilder, x: SSAValue, t: Attribute) -> SSAValue:
 
 
 def _unary(function: Function) -> Conversion:
-    return lambda b, call, x, *_: _result(b, call, function(b, in_type(b, x, call.type)))
+    def convert(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+        return _result(b, call, function(b, in_type(b, x, call.type)))
+
+    return convert
+
+
+def _one(op: type[ew.ElementwiseOp]) -> Function:
+    return lambda b, x: b.op(op, x)
 
 
 def _rounded(function: Function) -> Conversion:
@@ -145,7 +152,10 @@ def _compared(op: type[ew.ElementwiseOp]) -> Conversion:
 
 
 def _logical(op: type[ew.ElementwiseOp]) -> Conversion:
-    return lambda b, call, x, y: b.op(op, as_bool(b, x), as_bool(b, y))
+    def convert(b: TensorBuilder, call: Call, x: SSAValue, y: SSAValue) -> SSAValue:
+        return b.op(op, as_bool(b, x), as_bool(b, y))
+
+    return convert
 
 
 def _logical_not(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
@@ -246,6 +256,10 @@ def _is_infinite(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
     return fn.is_infinite(b, x)
 
 
+def _is_nan(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+    return fn.is_nan(b, x)
+
+
 def _where(b: TensorBuilder, call: Call, condition: SSAValue, x: Operand, y: Operand) -> SSAValue:
     t = call.type
     return b.select(as_bool(b, condition), in_type(b, x, t), in_type(b, y, t))
@@ -270,10 +284,7 @@ def _overloads(name: str, conversion: Conversion, *overloads: str) -> dict[str, 
 
 
 ELEMENTWISE: dict[str, Conversion] = {
-    **{
-        f"aten.{name}.default": _unary(lambda b, x, op=op: b.op(op, x))
-        for name, op in UNARY.items()
-    },
+    **{f"aten.{name}.default": _unary(_one(op)) for name, op in UNARY.items()},
     **{f"aten.{name}.default": _unary(function) for name, function in COMPOSED.items()},
     **{f"aten.{name}.default": _rounded(function) for name, function in ROUNDED.items()},
     **{f"aten.{n[0]}.{o}": _binary(op) for n, op in BINARY.items() for o in n[1:]},
@@ -296,7 +307,7 @@ ELEMENTWISE: dict[str, Conversion] = {
     "aten.gelu.default": _gelu,
     "aten.hardtanh.default": _clamp,
     "aten.isinf.default": _is_infinite,
-    "aten.isnan.default": lambda b, call, x: fn.is_nan(b, x),
+    "aten.isnan.default": _is_nan,
     "aten.leaky_relu.default": _leaky_relu,
     "aten.lift_fresh_copy.default": _same,
     "aten.logical_not.default": _logical_not,

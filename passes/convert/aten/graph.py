@@ -142,7 +142,7 @@ def _types(node: FxNode) -> tuple[Attribute | None, ...]:
 
 def _memory(first: object) -> Memory | None:
     """Place in memory of the tensor of a node; None if it is not known."""
-    value = getattr(first, "meta", {}).get("val")
+    value: Any = getattr(first, "meta", {}).get("val")
     if not hasattr(value, "stride"):
         return None
     numbers = [_hint(n) for n in (value.storage_offset(), *value.stride())]
@@ -165,9 +165,17 @@ def _type_or_none(value: Any) -> Attribute | None:
         return None
 
 
+def _size(x: SSAValue, axis: int) -> int:
+    return shape(x)[axis]
+
+
+def _count(x: SSAValue) -> int:
+    return prod(shape(x))
+
+
 SIZES: Mapping[str, Callable[..., int]] = {
-    "aten.sym_size.int": lambda x, axis: shape(x)[axis],
-    "aten.sym_numel.default": lambda x: prod(shape(x)),
+    "aten.sym_size.int": _size,
+    "aten.sym_numel.default": _count,
 }
 """Operators that give a number of a shape."""
 

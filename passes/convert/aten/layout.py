@@ -24,6 +24,10 @@ def _view(b: TensorBuilder, call: Call, x: SSAValue, sizes: Sizes) -> SSAValue:
     return layout.reshape(b, x, tuple(whole))
 
 
+def _reshape_alias(b: TensorBuilder, call: Call, x: SSAValue, sizes: Sizes, *_: object) -> SSAValue:
+    return _view(b, call, x, sizes)
+
+
 def _permute(b: TensorBuilder, call: Call, x: SSAValue, order: Sizes) -> SSAValue:
     return layout.transpose(b, x, [call.axis(k, len(order)) for k in order])
 
@@ -249,7 +253,7 @@ def _as_strided_scatter(
 
 
 LAYOUT: dict[str, Conversion] = {
-    "aten._reshape_alias.default": lambda b, call, x, sizes, *_: _view(b, call, x, sizes),
+    "aten._reshape_alias.default": _reshape_alias,
     "aten._unsafe_view.default": _view,
     "aten.as_strided.default": _as_strided,
     "aten.as_strided_scatter.default": _as_strided_scatter,

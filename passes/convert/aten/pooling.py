@@ -161,7 +161,10 @@ def _adaptive(b: TensorBuilder, call: Call, x: SSAValue, counts: Sizes) -> SSAVa
 
 
 def _adaptive_backward(rank: int) -> Conversion:
-    return lambda b, call, cotangent, x: adaptive_average_by_x(b, cotangent, shape(x)[-rank:])
+    def convert(b: TensorBuilder, call: Call, cotangent: SSAValue, x: SSAValue) -> SSAValue:
+        return adaptive_average_by_x(b, cotangent, shape(x)[-rank:])
+
+    return convert
 
 
 def _fold(

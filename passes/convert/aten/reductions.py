@@ -39,7 +39,11 @@ def _reduction(kind: Aggregation) -> Conversion:
 def _over_all(kind: Aggregation) -> Conversion:
     """Reduction of all elements, whose second argument is a type."""
     own = _reduction(kind)
-    return lambda b, call, x, *_: own(b, call, x)
+
+    def convert(b: TensorBuilder, call: Call, x: SSAValue, *_: object) -> Values:
+        return own(b, call, x)
+
+    return convert
 
 
 def _mean(
@@ -85,6 +89,17 @@ def _variance(
     total = reduced(b, square, Aggregation.add, axes, keeps=keeps)
     degrees = max(0.0, count - float(1 if correction is None else correction))
     return b.div(total, degrees)
+
+
+def _unbiased_variance(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    axes: Axes,
+    is_unbiased: bool = True,
+    keeps: bool = False,
+) -> SSAValue:
+    return _variance(b, call, x, axes, int(is_unbiased), keeps)
 
 
 def _place(kind: Aggregation) -> Conversion:
@@ -208,7 +223,5 @@ REDUCTIONS: dict[str, Conversion] = {
     "aten.sum.dim_IntList": _reduction(Aggregation.add),
     "aten.topk.default": _top_k,
     "aten.var.correction": _variance,
-    "aten.var.dim": lambda b, call, x, axes, is_unbiased=True, keeps=False: _variance(
-        b, call, x, axes, int(is_unbiased), keeps
-    ),
+    "aten.var.dim": _unbiased_variance,
 }
