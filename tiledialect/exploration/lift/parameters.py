@@ -67,9 +67,9 @@ def parameters(
 
 @dataclass(frozen=True)
 class Bound:
-    """Lower and upper bound of a size."""
+    """Lower and upper bound of the greatest of some sizes."""
 
-    size: Size
+    sizes: tuple[Size, ...]
     least: float = -inf
     most: float = inf
 
@@ -163,14 +163,19 @@ class ParameterSpace:
             if value is None or value < 1:
                 return False
         return all(
-            _least(bound.size, known) <= bound.most for bound in self.bounds if _grows(bound.size)
+            _least(size, known) <= bound.most
+            for bound in self.bounds
+            for size in bound.sizes
+            if _grows(size)
         )
 
     def _require(self, chosen: Mapping[str, int]) -> None:
         for bound in self.bounds:
-            value = _value(bound.size, chosen)
-            if value is None or not bound.least <= value <= bound.most:
-                raise DeadEndError(f"{bound.size} is not within its bounds")
+            values = [_value(size, chosen) for size in bound.sizes]
+            known = [value for value in values if value is not None]
+            if len(known) < len(values) or not bound.least <= max(known) <= bound.most:
+                text = " or ".join(map(str, bound.sizes))
+                raise DeadEndError(f"{text} is not within its bounds")
 
 
 def _ones(size: Size, chosen: Mapping[str, int]) -> dict[str, int]:
@@ -217,17 +222,17 @@ def _bounds(
     groups = _product(live, maps.MapWrgOp)
     items = _product(live, maps.MapLclOp)
     on_gpu = device is not None and device.is_gpu
-    if groups is not None:
+    if groups:
         # A device is busy with as many groups as it has units, at least.
         least = settings.min_workgroups if on_gpu else 1
         yield Bound(groups, least, settings.max_workgroups)
-    if items is not None:
+    if items:
         most = settings.max_local_size
         if device is not None:
             most = min(most, device.max_work_group_size)
         yield Bound(items, settings.min_local_size if on_gpu else 1, most)
     everywhere = _product(live, maps.MapGlbOp)
-    if everywhere is not None:
+    if everywhere:
         yield Bound(everywhere, settings.min_global_size)
     local = settings.max_local_memory or LOCAL_MEMORY
     private = settings.max_private_memory or PRIVATE_MEMORY
@@ -245,9 +250,15 @@ def _register_bytes(device: Device) -> int:
     return FLOAT * (1 if device.is_gpu else device.native_vector_width)
 
 
-def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> Size | None:
-    """Work-items or groups: the product over the dimensions of the last map along each, as those
-    before make copies."""
+def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> tuple[Size, ...]:
+    """Work-items or groups: the products over the dimensions of the first and of the last map along
+    each, of which some make copies and others compute; none without such maps."""
+    found = (_extents(ops, kind) for ops in (live, [*reversed(live)]))
+    return tuple(dict.fromkeys(size for size in found if size is not None))
+
+
+def _extents(live: list[Operation], kind: type[maps.DimensionMap]) -> Size | None:
+    """The product over the dimensions of the first map along each; None if there is none."""
     extents: dict[int, Size] = {}
     for op in live:
         if isinstance(op, kind):
@@ -281,4 +292,4 @@ def _memory(
                 count *= size
             total += count
     if total.terms:
-        yield Bound(total, most=most)
+        yield Bound((total,), most=most)
