@@ -3,7 +3,8 @@
 The loops over work-groups and work-items say which rows and columns are a work-item's own; the rows
 lie together. It sets them to 0, and goes through the indices in order. Where one names a row of its
 own, it adds the values to it, in memory. So nothing is added at the same time, and no atomic
-operations are needed, which OpenCL has for integers alone.
+operations are needed, which OpenCL has for integers alone. A work-item with few rows adds to copies
+of them in private memory, which the indices take in turn.
 
 The work-items of a group search together: each reads a share of a block of indices, and tests which
 of a few neighbours name a row of the group's. Few do: these are put down in a list, in order, and
@@ -12,7 +13,8 @@ all go through that. A scatter in parts is one for each part of the indices, for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 
 from xdsl.dialects import arith
@@ -43,6 +45,10 @@ from tiledialect.schedule.scatters import row_index, rows_of_item
 
 NEIGHBOURS = 16
 """Number of neighbouring indices that a work-item tests."""
+COPIES = 8
+"""Number of private copies of the sums of a work-item."""
+MOST_PRIVATE, POINTS_OF_COPIES = 1 << 12, 4
+"""Most elements of private copies, and points for each of them."""
 COUNT = et.CONCRETE["i32"]
 """Integer type of counters."""
 
@@ -65,16 +71,21 @@ class ScatterNest:
     def build(self) -> None:
         """Build the whole kernel."""
         with self.kernel.loops(range(self.kernel.parallel)):
+            copies = PrivateSums(self)
+            if copies.are_worth:
+                copies.build()
+                return
             with self.kernel.loops(self.inside):
-                at = self._coordinates()
+                at = self.coordinates()
                 zero = self.nest.scalars.constant(0, self.type)
                 self.nest.store(zero, self.output, at, self.kernel.in_bounds(at, self.shape))
             if self.kernel.local_levels:
                 Search(self).build()
             else:
-                self._points()
+                with self.nest.loop(LoopRole(Role.SERIAL), self.op.part_size, "point") as step:
+                    self.add_point(step, self.add)
 
-    def _coordinates(self, row: Expr | None = None) -> list[Expr]:
+    def coordinates(self, row: Expr | None = None) -> list[Expr]:
         """Coordinates of the loops being built in the result; in another row if given."""
         own = [IndexExpr.of(f"d{axis}") for axis in range(len(self.shape))]
         at = [*self.kernel.at(own)]
@@ -83,17 +94,16 @@ class ScatterNest:
     @property
     def first(self) -> Expr:
         """Number of the part's first index."""
-        return self._coordinates()[0] * self.op.part_size if self.axis else Expr()
+        return self.coordinates()[0] * self.op.part_size if self.axis else Expr()
 
-    def _points(self) -> None:
-        """Build the loops over the indices, in order."""
-        with self.nest.loop(LoopRole(Role.SERIAL), self.op.part_size, "point") as step:
-            point, there = self.point(step)
-            with self.nest.when(there):
-                index = self.nest.load(self.kernel.memory(self.op.indices), point)
-                row = self.position(self.row(index))
-                with self.nest.when(self.owns(row, range(self.kernel.parallel))):
-                    self.add(point, row)
+    def add_point(self, step: Expr, add: Callable[[Sequence[Expr], Expr], None]) -> None:
+        """Add the values of an index of the part, if it names a row of the work-item's own."""
+        point, there = self.point(step)
+        with self.nest.when(there):
+            index = self.nest.load(self.kernel.memory(self.op.indices), point)
+            row = self.position(self.row(index))
+            with self.nest.when(self.owns(row, range(self.kernel.parallel))):
+                add(point, row)
 
     def point(self, step: Expr) -> tuple[list[Expr], Condition]:
         """Coordinates of an index of the part, and the condition that there is one."""
@@ -109,15 +119,18 @@ class ScatterNest:
     def add(self, point: Sequence[Expr], row: Expr) -> None:
         """Add the values at a point to a row of the work-item's own."""
         with self.kernel.loops(self.columns):
-            at = self._coordinates(row)
+            at = self.coordinates(row)
             rest = slice(self.axis + 1, None)
             condition = self.kernel.in_bounds(at[rest], self.shape[rest])
-            value = self._value([*point, *at[rest]], condition)
+            value = self.value([*point, *at[rest]], condition)
             before = self.nest.load(self.output, at, condition)
-            total = self.nest.scalars.apply("tile.add", [before, value], self.type)
-            self.nest.store(total, self.output, at, condition)
+            self.nest.store(self.sum(before, value), self.output, at, condition)
 
-    def _value(self, place: Sequence[Expr], condition: Condition) -> SSAValue:
+    def sum(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Sum of two elements of the result."""
+        return self.nest.scalars.apply("tile.add", [a, b], self.type)
+
+    def value(self, place: Sequence[Expr], condition: Condition) -> SSAValue:
         """Value of the updates at some coordinates; the updates may be a number."""
         updates = self.op.updates
         if isinstance(updates.owner, ConstantOp):
@@ -144,15 +157,77 @@ class ScatterNest:
         index = self.nest.scalars.emit(arith.IndexCastOp(row, IndexType()))
         return self.nest.named(index, "row", Range(-1, self.size))
 
+    def first_row(self, levels: Sequence[int]) -> Expr:
+        """First row of the work-items that have the same steps of these levels."""
+        return self.offset(self.axis, [k for k in levels if k < self.kernel.parallel])
+
+    def offset(self, axis: int, levels: Sequence[int]) -> Expr:
+        """Coordinate along an axis that the steps of some levels give."""
+        own = [k for k in levels if self.kernel.levels[k].index == f"d{axis}"]
+        steps = (self.kernel.steps[step_name(k)] * self.kernel.levels[k].stride for k in own)
+        return sum(steps, Expr())
+
     def owns(self, row: Expr, levels: Sequence[int]) -> Condition:
         """Whether a row belongs to the work-items that have the same steps of these levels."""
-        first, count = Expr(), rows_of_item(self.kernel.schedule, self.axis, self.size)
+        first, count = (
+            self.first_row(levels),
+            rows_of_item(self.kernel.schedule, self.axis, self.size),
+        )
         for k, level in enumerate(self.kernel.levels[: self.kernel.parallel]):
-            if level.index == self.row_name and k in levels:
-                first += self.kernel.steps[step_name(k)] * level.stride
-            elif level.index == self.row_name:
+            if level.index == self.row_name and k not in levels:
                 count += (level.extent - 1) * level.stride
         return both(less_equal(0, row), less_equal(first, row), less(row, first + count))
+
+
+class PrivateSums:
+    """Sums of a work-item in private memory: copies that points take in turn, and their sum.
+
+    An addition to a row waits for the one before to the same row of the same copy. Rows of several
+    elements are added to in place: their additions wait for fewer others.
+    """
+
+    def __init__(self, scatter: ScatterNest):
+        self.scatter = scatter
+        self.kernel, self.nest = scatter.kernel, scatter.nest
+        self.rows = rows_of_item(self.kernel.schedule, scatter.axis, scatter.size)
+
+    @property
+    def are_worth(self) -> bool:
+        """Whether the copies are small beside the number of points, and no others add with it."""
+        size = COPIES * self.rows
+        return (
+            not self.kernel.local_levels
+            and not self.scatter.columns
+            and size <= MOST_PRIVATE
+            and self.scatter.op.part_size >= POINTS_OF_COPIES * size
+        )
+
+    def build(self) -> None:
+        """Build the sums of all points, and store them."""
+        scatter, nest, serial = self.scatter, self.nest, LoopRole(Role.SERIAL)
+        self.sums = nest.buffer(scatter.type, [COPIES * self.rows], PRIVATE, "sums")
+        zero = nest.scalars.constant(0, scatter.type)
+        with nest.loop(serial, COPIES * self.rows, "place") as place:
+            nest.store(zero, self.sums, [place])
+        with nest.loop(serial, ceil_div(scatter.op.part_size, COPIES), "round") as turn:
+            for k in range(COPIES):
+                scatter.add_point(turn * COPIES + k, partial(self._add, k))
+        with self.kernel.loops(scatter.inside):
+            at = scatter.coordinates()
+            own = scatter.offset(scatter.axis, scatter.inside)
+            total = nest.load(self.sums, [own])
+            for k in range(1, COPIES):
+                total = scatter.sum(total, nest.load(self.sums, [own + k * self.rows]))
+            nest.store(total, scatter.output, at, self.kernel.in_bounds(at, scatter.shape))
+
+    def _add(self, copy: int, point: Sequence[Expr], row: Expr) -> None:
+        """Add the value at a point to a row of a copy."""
+        scatter, rest = self.scatter, slice(self.scatter.axis + 1, None)
+        at = scatter.coordinates(row)[rest]
+        value = scatter.value([*point, *at], self.kernel.in_bounds(at, scatter.shape[rest]))
+        first = scatter.first_row(range(self.kernel.parallel))
+        place = [row - first + copy * self.rows]
+        self.nest.store(scatter.sum(self.nest.load(self.sums, place), value), self.sums, place)
 
 
 class Search:
