@@ -67,8 +67,9 @@ def _differ(a: Expr, b: Expr, env: Env) -> bool:
 def _congruent(expr: Expr, n: int) -> Expr:
     """An expression with the same remainder by a number, which is none itself."""
     atom = expr.atom
-    is_remainder = isinstance(atom, Remainder) and atom.divisor.value == n
-    return atom.dividend if is_remainder else expr
+    if isinstance(atom, Remainder) and atom.divisor.value == n:
+        return atom.dividend
+    return expr
 
 
 class Barriers:
