@@ -1,6 +1,6 @@
 """Tile functions on PyTorch's tensors, and ``torch.compile(model, backend="tiledialect")``.
 
-Begin with `functions` for the one, with `backend` for the other.
+Begin with `tensor_functions` for the one, with `backend` for the other.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -10,6 +10,6 @@ try:
 except ImportError:
     raise ImportError("td.torch needs PyTorch: pip install 'tiledialect[torch]'") from None
 
-from tiledialect.torch.functions import TorchFunction, function
+from tiledialect.torch.tensor_functions import TorchFunction, function
 
 __all__ = ["TorchFunction", "function"]

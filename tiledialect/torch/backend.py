@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -54,7 +54,6 @@ def tiledialect(
     return backend(module, inputs)
 
 
-@cache
 def _decompositions() -> dict[Any, Any]:
     """Decompositions into core operators, of operators without a conversion."""
     found = core_aten_decompositions()
