@@ -67,8 +67,9 @@ PROMISING, WORTH = 3.0, 1.5
 with which it comes before the candidates of other programs."""
 GROUP_SIZES = 16, 128
 """Work-items along an axis of a GPU's groups of two axes and of one."""
-TILE, BLOCK = 128, 8
-"""Elements along an axis of a tile of a GPU's group, and of a block of its work-item."""
+TILE, BLOCK, ROW = 128, 8, 1 << 14
+"""Elements along an axis of a tile of a GPU's group, of a block of its work-item, and of a row that
+its work-items go through in strides."""
 PASSES = 3
 """Most passes of changes of a seed."""
 GAIN = 0.98
@@ -218,15 +219,17 @@ class LiftPart:
 
     def _starts(self, mapped: Derivation) -> Iterator[Decisions]:
         """Sizes to begin with: vectors, and on a GPU rows and squares of the work-items of a group,
-        which smaller sizes do not fill, and blocks of a work-item in tiles of a group."""
+        which smaller sizes do not fill, blocks of a work-item in tiles of a group, and strides of
+        its work-items in rows."""
         space = self._space_of(mapped)
         own = (native_lanes(self.device), *(GROUP_SIZES if self.device.is_gpu else ()))
         for size in own if space.names else own[:1]:
             yield {SIZE + name: size for name in space.names}
         if self.device.is_gpu and space.parts:
-            tiles = frozenset[str]().union(*space.parts.values())
-            sizes = {name: TILE if name in tiles else GROUP_SIZES[0] for name in space.names}
-            yield {SIZE + n: BLOCK if n in space.parts else size for n, size in sizes.items()}
+            wholes = frozenset[str]().union(*space.parts.values())
+            for whole, part in ((TILE, BLOCK), (ROW, GROUP_SIZES[-1])):
+                sizes = {n: whole if n in wholes else GROUP_SIZES[0] for n in space.names}
+                yield {SIZE + n: part if n in space.parts else size for n, size in sizes.items()}
 
     def _space_of(self, mapped: Derivation) -> ParameterSpace:
         """The open sizes of a mapped program."""
