@@ -11,7 +11,7 @@
 // CHECK:          scf.if
 // CHECK:            scf.for %k
 // CHECK:            memref.store
-// CHECK:        sym_name = "product_0_C", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 2, 3, 1>
+// CHECK:        sym_name = "product_0_C", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.kernel, gpu.known_grid_size = array<i32: 2, 3, 1>
 // CHECK:      dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>
 // CHECK-NEXT: func.func @product(%A: memref<3x5xf32, 1 : i32> {tile.name = "A"}, %B: memref<5x7xf32, 1 : i32> {tile.name = "B"}) -> (memref<3x7xf32, 1 : i32> {tile.name = "C"}) {
 // CHECK-NEXT:   %C = "gpu.alloc"()

@@ -29,7 +29,7 @@ func.func @training(%x: tensor<3x4xf16>, %scale: tensor<4xf16>, %offset: tensor<
 // CHECK-LABEL: func.func @gradients(
 // CHECK:      %c = tile.contraction add(%g[d0, d1]) -> [d1]
 // CHECK:      %a = tile.mul
-// CHECK-NEXT: %b = tile.div
+// CHECK-NEXT: %b = tile.mul
 func.func @gradients(%x: tensor<3x4xf32>, %scale: tensor<4xf32>, %mean: tensor<4xf32>, %variance: tensor<4xf32>, %g: tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %a, %b, %c = "stablehlo.batch_norm_grad"(%x, %scale, %mean, %variance, %g) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>)
   func.return %a, %b, %c : tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>
