@@ -211,8 +211,8 @@ def _work(op: Operation) -> int:
 
 
 def _times(op: Operation) -> int:
-    """Number of steps by one work-item, where it is known."""
-    if isinstance(op, PARALLEL) or not isinstance(op, maps.MapBase | reductions.ReduceBase):
+    """Number of steps by one work-item, where it is known; all numbers of a vector are one."""
+    if isinstance(op, (*PARALLEL, maps.MapVecOp)) or not isinstance(op, maps.MapBase | reductions.ReduceBase):
         return 1
     return extent(op.input).value or 1
 
