@@ -212,7 +212,9 @@ def _work(op: Operation) -> int:
 
 def _times(op: Operation) -> int:
     """Number of steps by one work-item, where it is known; all numbers of a vector are one."""
-    if isinstance(op, (*PARALLEL, maps.MapVecOp)) or not isinstance(op, maps.MapBase | reductions.ReduceBase):
+    if isinstance(op, (*PARALLEL, maps.MapVecOp)):
+        return 1
+    if not isinstance(op, maps.MapBase | reductions.ReduceBase):
         return 1
     return extent(op.input).value or 1
 
