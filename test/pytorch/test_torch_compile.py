@@ -131,6 +131,18 @@ def test_embedding_and_cross_entropy():
 
 
 @pytest.mark.usefixtures("by_reference")
+@pytest.mark.usefixtures("by_reference")
+def test_copies_have_memory_of_their_own():
+    def both(x):
+        y = x + 1
+        return y, y.clone(), y
+
+    first, second, third = compiled(both)(torch.zeros(3))
+    first += 4
+    assert torch.equal(second, torch.ones(3))
+    assert torch.equal(third, first)
+
+
 def test_dropout():
     """Backward takes the mask of forward; the seed of PyTorch decides it."""
     x = torch.ones(400, requires_grad=True)

@@ -267,7 +267,8 @@ def convert_graph(graph: Any, given: Mapping[str, Dense | Value], name: str) -> 
                 returned = node.args[0] if isinstance(node.args[0], list | tuple) else node.args
             case _:
                 raise TileError(f"{node.op} ({node.name}) is no call of an operator")
-    results: dict[SSAValue, tuple[int, str]] = {}
+    # Outputs of several nodes have memory of their own, though their values are the same.
+    results: dict[FxNode, tuple[int, SSAValue]] = {}
     outputs: list[Any] = []
     for node in returned:
         value = converter.value(node) if hasattr(node, "all_input_nodes") else node
@@ -279,9 +280,9 @@ def convert_graph(graph: Any, given: Mapping[str, Dense | Value], name: str) -> 
             order = _memory_order(node)
             if order is not None:
                 value = transpose(converter.function.b, value, order)
-            place, _ = results.setdefault(value, (len(results), node.name))
+            place, _ = results.setdefault(node, (len(results), value))
             outputs.append(Result(place, order))
-    named = [(key, value) for value, (_, key) in results.items()]
+    named = [(node.name, value) for node, (_, value) in results.items()]
     built = converter.function.finished(name, named)
     return Converted(built.module, built.inputs, tuple(outputs))
 
