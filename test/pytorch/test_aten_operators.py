@@ -449,6 +449,16 @@ def test_permutation():
     assert torch.equal(found.sort().values, torch.arange(50))
 
 
+@pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16))
+def test_random_numbers_are_less_than_one(dtype):
+    kind = {"dtype": dtype}
+    found = converted(
+        torch.ops.aten.rand.default, ([20000], kind), torch.empty(20000, dtype=dtype)
+    )[0]
+    assert 0 <= found.min() < 0.01
+    assert 0.99 < found.max() < 1
+
+
 def test_distributions():
     normal = converted(torch.ops.aten.randn.default, ([4000],), torch.empty(4000))[0]
     # Five deviations of a mean of 4000 numbers, and of their variance.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import pi
 
-from xdsl.dialects.builtin import f32
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import bf16, f16, f32
+from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile.base import make_type
 from tiledialect.dialects.tile.elementwise import ops as ew
@@ -15,11 +15,21 @@ from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators.layout import cast, element_type, shape
 
+DIGITS = {f16: 11, bf16: 8}
+"""Binary digits of short floats."""
 
-def uniform(b: TensorBuilder, state: SSAValue, sizes: Sequence[int]) -> SSAValue:
-    """Numbers from [0, 1) as f32."""
-    t = make_type(tuple(sizes), f32)
-    return b.insert(PrngValueOp.create(operands=[state], result_types=[t]))
+
+def uniform(
+    b: TensorBuilder, state: SSAValue, sizes: Sequence[int], t: Attribute = f32
+) -> SSAValue:
+    """Numbers from [0, 1)."""
+    made = PrngValueOp.create(operands=[state], result_types=[make_type(tuple(sizes), f32)])
+    found = b.insert(made)
+    if t in DIGITS:
+        # Rounded to the nearest, some would be 1.
+        steps = 2.0 ** DIGITS[t]
+        found = b.mul(b.op(ew.FloorOp, b.mul(found, steps)), 1 / steps)
+    return cast(b, found, t)
 
 
 def normal(b: TensorBuilder, first: SSAValue, second: SSAValue, sizes: Sequence[int]) -> SSAValue:

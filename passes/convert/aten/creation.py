@@ -62,7 +62,7 @@ def _arange(
 
 
 def _rand(b: TensorBuilder, call: Call, sizes: Sizes, *_: object) -> SSAValue:
-    return cast(b, uniform(b, call.random_state(), sizes), call.type)
+    return uniform(b, call.random_state(), sizes, call.type)
 
 
 def _randn(b: TensorBuilder, call: Call, sizes: Sizes, *_: object) -> SSAValue:
