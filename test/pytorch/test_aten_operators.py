@@ -137,9 +137,9 @@ CASES = {
     "prims.convert_element_type.default": [(X, f32), (ints(3), bools)],
     "aten.view.dtype": [(ints(3, dtype=torch.int32), f32), (reals(3, dtype=f32), torch.int32)],
     # Reductions.
-    **{f"aten.{n}.default": [(X,), (flags(3, 4),)] for n in ("any", "all")},
-    **{f"aten.{n}.dim": [(X, 1), (flags(3, 4), -1, True)] for n in ("any", "all")},
-    **{f"aten.{n}.dims": [(X, [0, 1]), (flags(3, 4), [1], True)] for n in ("any", "all")},
+    **{f"aten.{n}.default": [(X,), (flags(3, 4),), (flags(0),)] for n in ("any", "all")},
+    **{f"aten.{n}.dim": [(X, 1), (flags(3, 4), -1, True), (X[:0], 0)] for n in ("any", "all")},
+    **{f"aten.{n}.dims": [(X, [0, 1]), (flags(3, 4), [1], True), (X, [])] for n in ("any", "all")},
     **{f"aten.{n}.default": [(X, [1]), (X,), (ints(3, 4), [0], True)] for n in ("amax", "amin")},
     **{f"aten.{n}.default": [(X, 1), (X,), (ints(3, 4), 0, True)] for n in ("argmax", "argmin")},
     **{f"aten.{n}.default": [(X, 1), (ints(3, 4), 0)] for n in ("cumsum", "cumprod")},

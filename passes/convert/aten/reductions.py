@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile.attributes import Aggregation
+from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
@@ -67,9 +68,11 @@ def _truth(kind: Aggregation) -> Conversion:
     def convert(
         b: TensorBuilder, call: Call, x: SSAValue, axes: Axes = None, keeps: bool = False
     ) -> SSAValue:
-        numbers = cast(b, as_bool(b, x), i32)
-        found = reduced(b, numbers, kind, call.axes(axes, len(shape(x))), keeps=keeps)
-        return cast(b, as_bool(b, found), call.type)
+        # Unlike other reductions, these take no axes as none.
+        chosen = [] if axes in ([], ()) else call.axes(axes, len(shape(x)))
+        found = reduced(b, cast(b, as_bool(b, x), i32), kind, chosen, keeps=keeps)
+        # The extremes of no numbers are the limits of the type.
+        return cast(b, b.op(ew.CmpGtOp, found, 0), call.type)
 
     return convert
 
