@@ -59,6 +59,7 @@ INSIDE = reals(3, 4, low=-0.9, high=0.9)
 IMAGE, KERNEL = reals(2, 4, 7, 8), reals(6, 2, 3, 3)
 GRADIENT = reals(2, 6, 4, 4)
 PLACES = tensor(2, 0, -1, 2)
+NANS = tensor(1.0, nan, inf, nan, dtype=f32)
 WINDOW = ([3, 2], [2, 1], [1, 1])
 
 UNARY = {
@@ -141,10 +142,13 @@ CASES = {
     **{f"aten.{n}.dim": [(X, 1), (flags(3, 4), -1, True), (X[:0], 0)] for n in ("any", "all")},
     **{f"aten.{n}.dims": [(X, [0, 1]), (flags(3, 4), [1], True), (X, [])] for n in ("any", "all")},
     **{f"aten.{n}.default": [(X, [1]), (X,), (ints(3, 4), [0], True)] for n in ("amax", "amin")},
-    **{f"aten.{n}.default": [(X, 1), (X,), (ints(3, 4), 0, True)] for n in ("argmax", "argmin")},
+    **{
+        f"aten.{n}.default": [(X, 1), (X,), (ints(3, 4), 0, True), (NANS,)]
+        for n in ("argmax", "argmin")
+    },
     **{f"aten.{n}.default": [(X, 1), (ints(3, 4), 0)] for n in ("cumsum", "cumprod")},
     **{f"aten.{n}.default": [(X,), (ints(3, 4),)] for n in ("max", "min", "sum", "prod")},
-    **{f"aten.{n}.dim": [(X, 1), (ints(3, 4), 0, True)] for n in ("max", "min")},
+    **{f"aten.{n}.dim": [(X, 1), (ints(3, 4), 0, True), (NANS, 0)] for n in ("max", "min")},
     "aten.mean.default": [(X,)],
     "aten.mean.dim": [(X, [0]), (X, [0, 1], True), (X, None)],
     "aten.prod.dim_int": [(X, 1), (ints(3, 4), 0, True)],

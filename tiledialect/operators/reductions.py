@@ -309,10 +309,16 @@ def select_and_scatter(
 def place_of_extreme(
     b: TensorBuilder, x: SSAValue, kind: Aggregation, axis: int, *, is_last: bool = False
 ) -> SSAValue:
-    """Place along an axis of the first, or last, extreme as i32; the axis stays."""
+    """Place along an axis of the first, or last, extreme as i32; the axis stays.
+
+    NaN is an extreme.
+    """
     best = reduced(b, x, kind, [axis], keeps=True)
+    is_best = b.op(ew.CmpEqOp, x, best)
+    if et.is_float(element_type(x)):
+        is_best = b.op(ew.BitOrOp, is_best, b.op(ew.CmpNeOp, x, x))
     place = iota(b, shape(x), axis, i32)
     other = -1 if is_last else shape(x)[axis]
-    found = b.select(b.op(ew.CmpEqOp, x, best), place, other)
+    found = b.select(is_best, place, other)
     pick = Aggregation.max if is_last else Aggregation.min
     return reduced(b, cast(b, found, i32), pick, [axis], keeps=True)
