@@ -59,6 +59,7 @@ INSIDE = reals(3, 4, low=-0.9, high=0.9)
 IMAGE, KERNEL = reals(2, 4, 7, 8), reals(6, 2, 3, 3)
 GRADIENT = reals(2, 6, 4, 4)
 PLACES = tensor(2, 0, -1, 2)
+BYTES = tensor(1, 200, 255, dtype=torch.uint8)
 NANS = tensor(1.0, nan, inf, nan, dtype=f32)
 WINDOW = ([3, 2], [2, 1], [1, 1])
 
@@ -112,7 +113,8 @@ CASES = {
     "aten.logical_xor.default": [(flags(3, 4), X)],
     **{f"aten.{name}.default": list(PAIRS[:4]) for name in ("maximum", "minimum")},
     "aten.add.Tensor": [*PAIRS, (X, Y, {"alpha": 2.5})],
-    "aten.add.Scalar": [(X, 3, 2), (ints(3), 3)],
+    "aten.add.Scalar": [(X, 3, 2), (ints(3), 3), (BYTES, 300)],
+    "aten.gt.Scalar": [(X, 3), (BYTES, -1)],
     "aten.atan2.default": [(X, Y)],
     "aten.nextafter.default": [(X, Y)],
     "aten.div.Tensor_mode": [

@@ -80,14 +80,17 @@ Arguments come in the schema's order, with their defaults. Element types are att
 
 
 def in_type(b: TensorBuilder, x: Operand, t: Attribute) -> SSAValue:
-    """An operand in an element type, in which a number becomes a constant."""
+    """An operand in an element type, in which a number becomes a constant; integers wrap around."""
     if isinstance(x, SSAValue):
         return cast(b, x, t)
     if et.is_float(t):
         return constant(b, float(x), t)
+    if t == i1:
+        return constant(b, int(bool(x)), t)
+    low, high = et.limits(t)
     if isinstance(x, float) and x in (inf, -inf):
-        x = et.limits(t)[x > 0]
-    return constant(b, int(x), t)
+        x = (low, high)[x > 0]
+    return constant(b, (int(x) - low) % (high - low + 1) + low, t)
 
 
 def common_type(*operands: Operand) -> Attribute:
