@@ -113,9 +113,11 @@ def with_sign_of(b: TensorBuilder, rest: SSAValue, y: SSAValue) -> SSAValue:
 
 
 def floor_divide(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
-    """The quotient rounded down."""
+    """The quotient rounded down; that of a real by 0 is an infinity or NaN."""
     whole = b.div(b.sub(x, with_sign_of(b, remainder(b, x, y), y)), y)
-    return round_to_even(b, whole) if et.is_float(element_type(x)) else whole
+    if not et.is_float(element_type(x)):
+        return whole
+    return b.select(b.op(ew.CmpEqOp, y, 0), b.div(x, y), round_to_even(b, whole))
 
 
 def softplus(b: TensorBuilder, x: SSAValue) -> SSAValue:

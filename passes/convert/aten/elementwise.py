@@ -50,6 +50,16 @@ UNARY: Mapping[str, type[ew.ElementwiseOp]] = {
 }
 """Operators that are one tile op."""
 
+
+def _sign(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """1, -1, or 0, also of NaN."""
+    t = element_type(x)
+    if t == i1:
+        return x
+    own = fn.sign(b, x)
+    return b.select(fn.is_nan(b, x), fn.like(b, x, 0), own) if et.is_float(t) else own
+
+
 COMPOSED: Mapping[str, Function] = {
     "acosh": fn.acosh,
     "asinh": fn.asinh,
@@ -62,7 +72,7 @@ COMPOSED: Mapping[str, Function] = {
     "log10": lambda b, x: b.mul(b.op(ew.LogOp, x), 1 / log(10)),
     "log2": lambda b, x: b.mul(b.op(ew.LogOp, x), 1 / log(2)),
     "rsqrt": fn.rsqrt,
-    "sign": fn.sign,
+    "sign": _sign,
 }
 """Operators that are ones of the library."""
 
