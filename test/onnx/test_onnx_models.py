@@ -82,6 +82,20 @@ def test_inputs_that_do_not_fit(given: Any, message: str):
         td.onnx.load(_dense()[0])(*given)
 
 
+@pytest.mark.parametrize("given", [[1, 2.5], [1, 2**40], [[1], [1, 2]]])
+def test_lists_of_numbers_that_do_not_fit(given: Any):
+    proto = _model([helper.make_node("Neg", ["i"], ["y"])], [], [("y", None)])
+    proto.graph.input.append(helper.make_tensor_value_info("i", TensorProto.INT32, None))
+    assert td.onnx.load(proto).reference([1, 2]).tolist() == [-1, -2]
+    with pytest.raises(td.TileError, match="input i "):
+        td.onnx.load(proto)(given)
+
+
+def test_model_without_outputs():
+    with pytest.raises(td.TileError, match="the model has no outputs"):
+        td.onnx.load(onnx.ModelProto())
+
+
 def test_unknown_gradient():
     with pytest.raises(td.TileError, match="net has no input or initializer v"):
         td.onnx.load(_dense()[0]).gradient("v")

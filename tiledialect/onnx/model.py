@@ -23,6 +23,7 @@ from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES, type_of
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.call.arrays import from_python
 from tiledialect.lru_cache import LruCache
 
 try:
@@ -77,6 +78,8 @@ class Model:
         self._options = dict(options)
         self._gradients = gradients
         graph = proto.graph
+        if not graph.output:
+            raise TileError("the model has no outputs")
         self.name: str = re.sub(r"\W+", "_", graph.name).strip("_") or "model"
         """Name of the graph."""
         self.inputs: tuple[str, ...] = tuple(
@@ -211,15 +214,15 @@ class Model:
         if number == onnx.TensorProto.STRING:
             raise TileError(f"input {name} is a tensor of strings")
         dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
-        array = np.ascontiguousarray(value)
-        array = array.reshape(np.shape(value))
-        if array.dtype != dtype:
-            if not isinstance(value, list | int | float | bool):
-                raise TileError(f"input {name} is of {dtype}, and {array.dtype} was given")
-            array = array.astype(dtype)
         if dtype not in ELEMENT_TYPES or onnx.TensorProto.DataType.Name(number) in UNSUPPORTED:
             kind = onnx.TensorProto.DataType.Name(number)
             raise TileError(f"input {name}: there are no tensors of {kind}")
+        if isinstance(value, list | int | float | bool):
+            array = from_python(f"input {name}", value, dtype)
+        else:
+            array = np.ascontiguousarray(value).reshape(np.shape(value))
+        if array.dtype != dtype:
+            raise TileError(f"input {name} is of {dtype}, and {array.dtype} was given")
         self._check_shape(name, declared, array)
         return array
 

@@ -90,7 +90,7 @@ def as_array(name: str, value: object, declared: np.dtype[Any] | None = None) ->
     elif (foreign := _foreign(name, value)) is not None:
         array = foreign
     else:
-        array = _from_python(name, value, declared)
+        array = from_python(name, value, declared)
     return _plain(name, array)
 
 
@@ -131,7 +131,8 @@ def _foreign(name: str, value: object) -> Array | None:
     return None
 
 
-def _from_python(name: str, value: object, declared: np.dtype[Any] | None) -> Array:
+def from_python(name: str, value: object, declared: np.dtype[Any] | None) -> Array:
+    """Array of Python's numbers, in the declared element type; a TileError if they do not fit."""
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError) as error:
