@@ -123,7 +123,7 @@ CASES = {
     ],
     "aten.div.Scalar_mode": [
         (x, n, {"rounding_mode": m})
-        for x, n in ((X, 0.7), (X, 0.0), (ints(3, 4), -2))
+        for x, n in ((X, 0.7), (X, -0.7), (X, 0.0), (X, -inf), (ints(3, 4), -2))
         for m in ("floor", "trunc")
     ],
     "aten.remainder.Scalar_Tensor": [(7, tensor(2, -3, 4))],

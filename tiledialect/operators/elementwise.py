@@ -114,10 +114,14 @@ def with_sign_of(b: TensorBuilder, rest: SSAValue, y: SSAValue) -> SSAValue:
 
 def floor_divide(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
     """The quotient rounded down; that of a real by 0 is an infinity or NaN."""
-    whole = b.div(b.sub(x, with_sign_of(b, remainder(b, x, y), y)), y)
+    rest = remainder(b, x, y)
+    moved = with_sign_of(b, rest, y)
     if not et.is_float(element_type(x)):
-        return whole
-    return b.select(b.op(ew.CmpEqOp, y, 0), b.div(x, y), round_to_even(b, whole))
+        return b.div(b.sub(x, moved), y)
+    # The rest that is moved is infinite if the divisor is.
+    whole = round_to_even(b, b.div(b.sub(x, rest), y))
+    down = b.select(b.op(ew.CmpNeOp, moved, rest), b.sub(whole, 1), whole)
+    return b.select(b.op(ew.CmpEqOp, y, 0), b.div(x, y), down)
 
 
 def softplus(b: TensorBuilder, x: SSAValue) -> SSAValue:
