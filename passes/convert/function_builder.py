@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 from xdsl.dialects import func
@@ -33,6 +34,7 @@ class FunctionBuilder:
         self._end = func.ReturnOp()
         self._block.add_op(self._end)
         self._names: list[str] = []
+        self._taken: set[str] = set()
         self.b = TensorBuilder(self._end)
         """Builder of the ops of the body."""
 
@@ -40,7 +42,7 @@ class FunctionBuilder:
         """A further input."""
         argument = self._block.insert_arg(t, len(self._names))
         self._names.append(name)
-        give_name(argument, kept_name(name))
+        give_name(argument, self._own_name(name))
         return argument
 
     def finished(
@@ -50,8 +52,9 @@ class FunctionBuilder:
         needed: Collection[str] = (),
     ) -> BuiltFunction:
         """The function of named results; inputs that nothing uses stay only if needed."""
-        for key, value in results:
-            name_result(value, key)
+        for value, key in {value: key for key, value in results}.items():
+            if isinstance(value, OpResult):
+                give_name(value, self._own_name(key))
         values = [value for _, value in results]
         Rewriter.replace_op(self._end, func.ReturnOp(*values))
         types = [*self._block.arg_types], [v.type for v in values]
@@ -66,6 +69,14 @@ class FunctionBuilder:
                 self._block.erase_arg(argument)
         function.update_function_type()
         return BuiltFunction(module, tuple(kept))
+
+    def _own_name(self, name: str) -> str:
+        """A name that no other input or result has, as several may be kept as one."""
+        kept = kept_name(name)
+        numbered = (f"{kept}_{k}" for k in count(1))
+        own = next(n for n in chain([kept], numbered) if n not in self._taken)
+        self._taken.add(own)
+        return own
 
 
 def name_result(value: object, name: str) -> None:

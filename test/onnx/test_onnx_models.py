@@ -91,6 +91,18 @@ def test_lists_of_numbers_that_do_not_fit(given: Any):
         td.onnx.load(proto)(given)
 
 
+def test_names_that_would_be_one():
+    nodes = [
+        helper.make_node("Sub", ["a/b", "a:b"], ["a b"]),
+        helper.make_node("Neg", ["a b"], ["a,b"]),
+    ]
+    ends = [("a/b", [2]), ("a:b", [2])], [("a b", [2]), ("a,b", [2])]
+    function, arrays = td.onnx.load(_model(nodes, *ends)).bind(np.float32([5, 7]), np.ones(2, "f4"))
+    assert function.inputs == ("a_b", "a_b_1") and function.outputs == ("a_b_2", "a_b_3")
+    less, more = function.reference(**arrays)
+    assert less.tolist() == [4, 6] and more.tolist() == [-4, -6]
+
+
 def test_model_without_outputs():
     with pytest.raises(td.TileError, match="the model has no outputs"):
         td.onnx.load(onnx.ModelProto())
