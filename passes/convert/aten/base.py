@@ -93,6 +93,13 @@ def in_type(b: TensorBuilder, x: Operand, t: Attribute) -> SSAValue:
     return constant(b, (int(x) - low) % (high - low + 1) + low, t)
 
 
+def each(numbers: int | Sequence[int], rank: int) -> list[int]:
+    """A number for each axis, where one may stand for all."""
+    if isinstance(numbers, int):
+        return [numbers] * rank
+    return [*numbers] if len(numbers) == rank else [numbers[0]] * rank
+
+
 def common_type(*operands: Operand) -> Attribute:
     """Element type in which operands meet by PyTorch's rules.
 

@@ -19,8 +19,9 @@ from tiledialect.operators.linear import (
     convolution_by_x,
     matmul,
 )
+from tiledialect.operators.pooling import window_count
 from tiledialect.operators.reductions import norm, reduced
-from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, in_type
+from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, each, in_type
 
 Sizes = Sequence[int]
 
@@ -47,11 +48,6 @@ def _added(
     return b.add(product, bias if beta == 1 else b.mul(bias, in_type(b, beta, call.type)))
 
 
-def _each(numbers: Sizes, rank: int) -> list[int]:
-    """A number for each axis, where one may stand for all."""
-    return [*numbers] if len(numbers) == rank else [numbers[0]] * rank
-
-
 def _axes(rank: int) -> tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes]:
     axes = ConvolutionAxes(0, 1, tuple(range(2, rank + 2)))
     return axes, axes, axes
@@ -59,16 +55,8 @@ def _axes(rank: int) -> tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes]
 
 def _windows(taps: Sizes, strides: Sizes, pads: Sizes, dilations: Sizes) -> list[Window]:
     rank = len(taps)
-    each = zip(taps, *(_each(n, rank) for n in (strides, pads, dilations)), strict=True)
-    return [Window(tap, stride, pad, dilation=dilation) for tap, stride, pad, dilation in each]
-
-
-def _counts(sizes: Sizes, windows: Sequence[Window]) -> list[int]:
-    """Number of windows along each axis."""
-    return [
-        (n + 2 * w.low - w.dilation * (w.size - 1) - 1) // w.stride + 1
-        for n, w in zip(sizes, windows, strict=True)
-    ]
+    numbers = zip(taps, *(each(n, rank) for n in (strides, pads, dilations)), strict=True)
+    return [Window(tap, stride, pad, dilation=dilation) for tap, stride, pad, dilation in numbers]
 
 
 def _reach(counts: Sizes, windows: Sequence[Window], more: Sizes) -> list[int]:
@@ -96,11 +84,12 @@ def _convolution(
     windows = _windows(shape(kernel)[2:], strides, pads, dilations)
     axes = _axes(len(spatial))
     if is_transposed:
-        own = _reach(spatial, windows, _each(more, len(spatial)))
+        own = _reach(spatial, windows, each(more, len(spatial)))
         sizes = (batch, groups * shape(kernel)[1], *own)
         result = convolution_by_x(b, x, kernel, windows, axes, sizes, call.type, groups)
     else:
-        sizes = (batch, shape(kernel)[0], *_counts(spatial, windows))
+        counts = (window_count(n, w, w.low) for n, w in zip(spatial, windows, strict=True))
+        sizes = (batch, shape(kernel)[0], *counts)
         result = convolution(b, x, kernel, windows, axes, sizes, call.type, groups)
     if bias is None:
         return result

@@ -23,7 +23,7 @@ from tiledialect.operators.pooling import (
     spread_windows,
     window_count,
 )
-from tiledialect.passes.convert.aten.base import Call, Conversion, Values
+from tiledialect.passes.convert.aten.base import Call, Conversion, Values, each
 
 Sizes = Sequence[int]
 
@@ -48,25 +48,18 @@ def _windows(
     dilations: Sizes = (1,),
     rounds_up: bool = False,
 ) -> Windows:
-    taps, pads, dilations = (_each(n, rank) for n in (taps, pads, dilations))
-    strides = _each(strides, rank) if strides else taps
-    each = tuple(
+    taps, pads, dilations = (each(n, rank) for n in (taps, pads, dilations))
+    strides = each(strides, rank) if strides else taps
+    own = tuple(
         Window(tap, stride, pad, dilation=dilation)
         for tap, stride, pad, dilation in zip(taps, strides, pads, dilations, strict=True)
     )
     sizes = tuple(shape(x)[-rank:])
     counts = tuple(
         window_count(n, window, pad, rounds_up=rounds_up)
-        for n, window, pad in zip(sizes, each, pads, strict=True)
+        for n, window, pad in zip(sizes, own, pads, strict=True)
     )
-    return Windows(each, tuple(pads), counts, sizes)
-
-
-def _each(numbers: Sizes | int, rank: int) -> list[int]:
-    """A number for each axis, where one may stand for all."""
-    if isinstance(numbers, int):
-        return [numbers] * rank
-    return [*numbers] if len(numbers) == rank else [numbers[0]] * rank
+    return Windows(own, tuple(pads), counts, sizes)
 
 
 def _max_pool(rank: int) -> Conversion:
@@ -113,8 +106,8 @@ def _over(
 ) -> SSAValue:
     if divisor:
         return b.div(x, float(divisor))
-    each, sizes = windows.each, windows.sizes
-    return over_counts(b, x, each, sizes, windows.pads, with_padding=with_padding)
+    own, sizes = windows.each, windows.sizes
+    return over_counts(b, x, own, sizes, windows.pads, with_padding=with_padding)
 
 
 def _average_pool(rank: int) -> Conversion:
@@ -178,8 +171,8 @@ def _fold(
     strides: Sizes,
 ) -> SSAValue:
     """Sum of overlapping blocks at their places, as of columns."""
-    each = zip(taps, strides, pads, dilations, sizes, strict=True)
-    windows = [Window(tap, stride, pad, dilation=d) for tap, stride, pad, d, _ in each]
+    numbers = zip(taps, strides, pads, dilations, strict=True)
+    windows = [Window(tap, stride, pad, dilation=d) for tap, stride, pad, d in numbers]
     counts = [window_count(n, w, w.low) for n, w in zip(sizes, windows, strict=True)]
     outer = shape(x)[:-2]
     features = shape(x)[-2]
