@@ -142,7 +142,7 @@ class BatchNorm:
         *,
         is_inference: bool = False,
     ) -> tuple[SSAValue, SSAValue, SSAValue]:
-        """The same from 1 over the deviation; of ``inference`` if the mean is not the tensor's."""
+        """Gradients from 1 over the deviation; of ``inference`` if the mean is not the tensor's."""
         b, centred = self.b, self._centred(mean)
         total, product = self._sum(cotangent), self._sum(b.mul(cotangent, centred))
         rest = cotangent

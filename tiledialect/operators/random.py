@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import pi
 
 from xdsl.dialects.builtin import bf16, f16, f32
@@ -15,7 +15,7 @@ from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators.layout import cast, element_type, shape
 
-DIGITS = {f16: 11, bf16: 8}
+DIGITS: Mapping[Attribute, int] = {f16: 11, bf16: 8}
 """Binary digits of short floats."""
 
 

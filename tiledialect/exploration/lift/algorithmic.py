@@ -136,7 +136,7 @@ def stream(
     *,
     width: int = 4,
 ) -> Iterator[Derivation]:
-    """The same, each found when it is asked for."""
+    """Programs of algorithmic rewriting, each found when it is asked for."""
     start = Derivation.of(program)
     given = settings or AlgorithmicSettings()
     return islice(_Enumeration(start, given, width).run(), given.most_programs)
@@ -255,7 +255,7 @@ class _Enumeration:
 
 
 def _in_turns(sources: list[Iterator[Derivation]]) -> Iterator[Derivation]:
-    """What sources give, one of each after the other: their first ones are the most promising."""
+    """Elements of sources in turns: the first ones of each are the most promising."""
     while sources:
         for source in [*sources]:
             if (found := next(source, None)) is None:
