@@ -507,6 +507,16 @@ def test_gradient_of_attention(mask):
 
 
 REFUSED = {
+    "mean of scattered elements": (
+        "aten.scatter_reduce.two",
+        (X, 0, ints(2, 4, low=0, high=3), reals(2, 4), "mean"),
+        "mean is none of amax, amin, prod, sum",
+    ),
+    "other elements alone": (
+        "aten.scatter_reduce.two",
+        (X, 0, ints(2, 4, low=0, high=3), reals(2, 4), "sum", {"include_self": False}),
+        "sum without the tensor's own elements",
+    ),
     "bools choose": ("aten.index.Tensor", (X, [flags(3)]), "bools that a call computes"),
     "too long": ("aten.sort.default", (reals(9000),), "too long"),
     "complex": ("aten.mul.Tensor", (X, X + 1j), "complex128"),

@@ -207,7 +207,9 @@ def _scatter_reduce(
     kind: str,
     includes_self: bool = True,
 ) -> SSAValue:
-    if kind not in KINDS or not includes_self:
+    if kind not in KINDS:
+        raise TileError(f"the reduction {kind} is none of {', '.join(KINDS)}")
+    if not includes_self:
         raise TileError(f"{kind} without the tensor's own elements is not supported")
     return _scatter(KINDS[kind])(b, call, x, axis, places, source)  # pyright: ignore[reportReturnType]
 
