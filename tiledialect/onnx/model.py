@@ -206,6 +206,8 @@ class Model:
         if declared.HasField("sequence_type"):
             element = declared.sequence_type.elem_type
             if element.HasField("tensor_type"):
+                if not isinstance(value, list | tuple):
+                    raise TileError(f"input {name} is a sequence: give a list of arrays")
                 return [self._array(name, element.tensor_type, v) for v in value]
         raise TileError(f"input {name} is no tensor, and no sequence of tensors")
 
