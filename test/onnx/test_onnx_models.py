@@ -103,6 +103,28 @@ def test_names_that_would_be_one():
     assert less.tolist() == [4, 6] and more.tolist() == [-4, -6]
 
 
+@pytest.mark.parametrize(
+    ("kind", "inputs", "message"),
+    [
+        ("MatMul", "xx", "MatMul of y cannot be converted: Incompatible dimensions"),
+        ("Add", "x", "Add of y cannot be converted: .* has input size 1"),
+        ("Concat", "x", "Concat of y cannot be converted: Required attribute 'axis' is missing"),
+    ],
+)
+def test_nodes_that_do_not_fit_their_operator(kind: str, inputs: str, message: str):
+    proto = _model([helper.make_node(kind, [*inputs], ["y"])], [("x", None)], [("y", None)])
+    with pytest.raises(td.TileError, match=message):
+        td.onnx.load(proto).reference(np.ones((2, 3), "f4"))
+
+
+def test_empty_sequence_has_no_type_to_fit():
+    empty = helper.make_node("SequenceEmpty", [], ["e"])
+    insert = helper.make_node("SequenceInsert", ["e", "x"], ["s"])
+    length = helper.make_node("SequenceLength", ["s"], ["y"])
+    model = td.onnx.load(_model([empty, insert, length], [("x", [2])], [("y", [])]))
+    assert model.reference(np.ones(2, "f4")) == 1
+
+
 def test_model_without_outputs():
     with pytest.raises(td.TileError, match="the model has no outputs"):
         td.onnx.load(onnx.ModelProto())

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import onnx
-from onnx import defs
+from onnx import AttributeProto, checker, defs, shape_inference
 
 
 def body_of(
@@ -44,6 +45,22 @@ def with_attributes(body: onnx.FunctionProto, node: onnx.NodeProto) -> onnx.Func
     for inner in result.node:
         _resolve(inner, given)
     return result
+
+
+def mismatch(node: onnx.NodeProto, types: Sequence[onnx.TypeProto], version: int) -> str | None:
+    """Reason for which a node and its inputs do not fit the operator's schema; None if they do."""
+    if any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in node.attribute):
+        # Names of the graph around are none of the node's inputs.
+        return None
+    given = {name: t for name, t in zip(node.input, types, strict=True) if name}
+    try:
+        schema = defs.get_schema(node.op_type, version, node.domain)
+        shape_inference.infer_node_outputs(schema, node, given)
+    except defs.SchemaError:
+        return None
+    except (shape_inference.InferenceError, checker.ValidationError) as error:
+        return re.sub(r"\[\w+\] ", "", str(error)).splitlines()[0]
+    return None
 
 
 def _defaults(node: onnx.NodeProto) -> dict[str, onnx.AttributeProto]:

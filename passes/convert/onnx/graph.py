@@ -20,7 +20,7 @@ from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.layout import element_type, literal, shape
 from tiledialect.passes.convert.function_builder import FunctionBuilder, name_result
 from tiledialect.passes.convert.onnx.base import Node, UnknownValueError, Value
-from tiledialect.passes.convert.onnx.bodies import body_of, with_attributes
+from tiledialect.passes.convert.onnx.bodies import body_of, mismatch, with_attributes
 from tiledialect.passes.convert.onnx.control import branch_of
 from tiledialect.passes.convert.onnx.table import CONVERSIONS, REASONS
 
@@ -150,6 +150,8 @@ class GraphScope:
         proto = node.proto
         conversion = CONVERSIONS.get(proto.op_type) if proto.domain in DEFAULT_DOMAINS else None
         if conversion is not None:
+            if (reason := self._mismatch(node)) is not None:
+                raise node.refusal(reason)
             try:
                 return list(conversion(self.b, node))
             except VerifyException as error:
@@ -157,6 +159,14 @@ class GraphScope:
         if (body := self._body(node)) is not None:
             return self._inlined(node, body)
         raise node.refusal(REASONS.get(node.op, "there is no conversion of this operator"))
+
+    def _mismatch(self, node: Node) -> str | None:
+        """Reason for which a node does not fit its operator's schema, as far as types are known."""
+        try:
+            types = [self._type_proto(name) for name in node.proto.input]
+        except TileError:
+            return None
+        return mismatch(node.proto, types, node.version)
 
     def _body(self, node: Node) -> onnx.FunctionProto | None:
         """Definition of a node's operator by others: the model's, or ONNX's own."""
