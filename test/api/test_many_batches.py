@@ -53,4 +53,4 @@ def any_batches_agree(seed: int) -> None:
 
 @pytest.mark.parametrize("text", SHAPES, ids=["attention", "loss", "pool"])
 def test_batches_in_any_order_give_the_results_of_the_semantics(text: str) -> None:
-    batches_agree(0, text, 4)
+    batches_agree(0, text, 3)
