@@ -14,7 +14,12 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from xdsl.dialects.builtin import TensorType
 
 from tiledialect.errors import TileError
-from tiledialect.passes.convert.aten.graph import GraphConverter, element_type_of, is_view
+from tiledialect.passes.convert.aten.graph import (
+    GraphConverter,
+    element_type_of,
+    is_view,
+    size_hint,
+)
 from tiledialect.torch.graphs import CompiledGraph
 from tiledialect.torch.options import Options
 
@@ -53,10 +58,8 @@ def _unknown(converter: GraphConverter, node: Node, value: Any) -> Any:
 
 
 def _hint(size: Any) -> int:
-    """A size, or the one that a symbol had when the graph was made."""
-    if isinstance(size, int):
-        return size
-    hint = size.node.hint
+    """A size as ``size_hint`` gives it; a TileError if it gives none."""
+    hint = size_hint(size)
     if hint is None:
         raise TileError(f"the size {size} depends on the numbers of a tensor")
     return int(hint)

@@ -145,13 +145,14 @@ def _memory(first: object) -> Memory | None:
     value: Any = getattr(first, "meta", {}).get("val")
     if not hasattr(value, "stride"):
         return None
-    numbers = [_hint(n) for n in (value.storage_offset(), *value.stride())]
-    if None in numbers:
+    hints = [size_hint(n) for n in (value.storage_offset(), *value.stride())]
+    numbers = [n for n in hints if n is not None]
+    if len(numbers) < len(hints):
         return None
     return Memory(tuple(numbers[1:]), numbers[0])
 
 
-def _hint(size: Any) -> Any:
+def size_hint(size: Any) -> int | None:
     """A size, or the one that a symbol had when the graph was made; None if it had none."""
     return size if isinstance(size, int) else size.node.hint
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -169,20 +170,23 @@ def _scattered(
     return scattered(b, x, windows, at, kind)
 
 
-def _scatter(kind: Aggregation | None) -> Conversion:
-    def convert(
-        b: TensorBuilder,
-        call: Call,
-        x: SSAValue,
-        axis: int,
-        places: SSAValue,
-        source: SSAValue,
-    ) -> SSAValue:
-        for k, n in enumerate(shape(places)):
-            source = layout.section(b, source, k, 0, n)
-        return _scattered(b, call, x, axis, places, source, kind)
+def _scatter_source(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    axis: int,
+    places: SSAValue,
+    source: SSAValue,
+    kind: Aggregation | None,
+) -> SSAValue:
+    """The elements of a source at places, of which there may be fewer along each axis."""
+    for k, n in enumerate(shape(places)):
+        source = layout.section(b, source, k, 0, n)
+    return _scattered(b, call, x, axis, places, source, kind)
 
-    return convert
+
+def _scatter(kind: Aggregation | None) -> Conversion:
+    return partial(_scatter_source, kind=kind)
 
 
 def _scatter_value(
@@ -211,7 +215,7 @@ def _scatter_reduce(
         raise TileError(f"the reduction {kind} is none of {', '.join(KINDS)}")
     if not includes_self:
         raise TileError(f"{kind} without the tensor's own elements is not supported")
-    return _scatter(KINDS[kind])(b, call, x, axis, places, source)  # pyright: ignore[reportReturnType]
+    return _scatter_source(b, call, x, axis, places, source, KINDS[kind])
 
 
 def _masked_scatter(

@@ -257,6 +257,21 @@ def _batch_norm_backward(
     return _in_types(b, call, [v if w else None for v, w in zip(found, wanted, strict=True)])
 
 
+def _attention_of(
+    b: TensorBuilder,
+    call: Call,
+    query: SSAValue,
+    key: SSAValue,
+    mask: Optional,
+    dropout: float,
+    is_causal: bool,
+    scale: float | None,
+) -> Attention:
+    if dropout:
+        raise call.refusal("dropout of attention is not supported")
+    return Attention(b, query, key, mask, is_causal=is_causal, scale=scale)
+
+
 def _attention(
     b: TensorBuilder,
     call: Call,
@@ -268,9 +283,7 @@ def _attention(
     mask: Optional = None,
     scale: float | None = None,
 ) -> Values:
-    if dropout:
-        raise call.refusal("dropout of attention is not supported")
-    attention = Attention(b, query, key, mask, is_causal=is_causal, scale=scale)
+    attention = _attention_of(b, call, query, key, mask, dropout, is_causal, scale)
     return _in_types(b, call, attention.applied(value))
 
 
@@ -288,9 +301,7 @@ def _attention_backward(
     mask: Optional = None,
     scale: float | None = None,
 ) -> Values:
-    if dropout:
-        raise call.refusal("dropout of attention is not supported")
-    attention = Attention(b, query, key, mask, is_causal=is_causal, scale=scale)
+    attention = _attention_of(b, call, query, key, mask, dropout, is_causal, scale)
     return _in_types(b, call, attention.gradients(value, result, sums, cotangent))
 
 
