@@ -13,7 +13,7 @@ from operator_calls import Array, call, compare_on, same
 
 import tiledialect as td
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
-from tiledialect.operators.linear import ConvolutionAxes, Window, convolution, dot_general
+from tiledialect.operators.linear import ConvolutionAxes, Window, convolution, dot_general, einsum
 
 FEW = settings(max_examples=15, deadline=None)
 TYPES = [
@@ -54,6 +54,13 @@ def test_dot_general(data: st.DataObject, types: tuple[Any, str]):
     rule = f"{''.join(left)},{''.join(right)}->{''.join(batch)}mn"
     wanted = np.einsum(rule, x.astype(wide), y.astype(wide))
     assert got.dtype == wide and np.array_equal(got, wanted)
+
+
+def test_products_of_axes_that_do_not_fit():
+    x, y = np.zeros((4, 3), "f"), np.zeros((2, 3), "f")
+    t = ELEMENT_TYPES[np.dtype("f")]
+    with pytest.raises(td.TileError, match="axes of one name, i, have 4 and 2 elements"):
+        call(lambda b, v, w: einsum(b, [v, w], ["ij", "ij"], "j", t), x, y)
 
 
 @st.composite

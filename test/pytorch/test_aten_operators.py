@@ -253,6 +253,12 @@ CASES = {
             *(reals(1, 2, 3, 4), reals(1, 2, 5, 4), reals(1, 2, 5, 4), 0.0, False),
             {"attn_mask": reals(1, 1, 3, 5), "scale": 0.3},
         ),
+        # Pairs of heads share keys.
+        (reals(2, 4, 3, 4), reals(2, 2, 3, 4), reals(2, 2, 3, 4) + 1, 0.0, True),
+        (
+            *(reals(1, 4, 3, 4), reals(1, 2, 5, 4), reals(1, 2, 5, 4), 0.0, False),
+            {"attn_mask": reals(1, 4, 3, 5)},
+        ),
     ],
     # Pools.
     "aten.max_pool2d_with_indices.default": [(IMAGE, *WINDOW), (IMAGE, [2, 2], [], 0, 1, True)],
@@ -492,14 +498,15 @@ def test_gradient_of_max_pool(rank):
 
 
 @pytest.mark.parametrize("mask", (None, reals(1, 1, 3, 3)))
-def test_gradient_of_attention(mask):
+@pytest.mark.parametrize("heads", (2, 6))
+def test_gradient_of_attention(mask, heads):
     aten = torch.ops.aten
     forward = aten._scaled_dot_product_flash_attention_for_cpu.default
     backward = aten._scaled_dot_product_flash_attention_for_cpu_backward.default
-    q, k, v = reals(1, 2, 3, 4), reals(1, 2, 3, 4) + 0.1, reals(1, 2, 3, 4) - 0.3
+    q, k, v = reals(1, heads, 3, 4), reals(1, 2, 3, 4) + 0.1, reals(1, 2, 3, 4) - 0.3
     result, sums = forward(q, k, v, 0.0, mask is None, attn_mask=mask)
     arguments = (
-        *(reals(1, 2, 3, 4) * 2, q, k, v, result, sums, 0.0, mask is None),
+        *(reals(1, heads, 3, 4) * 2, q, k, v, result, sums, 0.0, mask is None),
         {"attn_mask": mask},
     )
     expected = eager(backward, arguments)
@@ -537,6 +544,11 @@ def test_refused(name):
     result = X[0] if name == "dropout" else eager(op_of(op), arguments)
     with pytest.raises(td.TileError, match=reason):
         converted(op_of(op), arguments, result)
+
+
+def test_result_of_another_shape():
+    with pytest.raises(td.TileError, match=r"aten\.relu\.default gives 3x4 in the place of 4"):
+        converted(torch.ops.aten.relu.default, (X,), X[0])
 
 
 def test_page():

@@ -20,7 +20,10 @@ from tiledialect.operators.reductions import reduced
 
 @dataclass(frozen=True)
 class Attention:
-    """Attention of queries to keys along the axis before the last, for each place of the others."""
+    """Attention of queries to keys along the axis before the last, for each place of the others.
+
+    Queries may have an axis before the last two that keys and values lack: they share those.
+    """
 
     b: TensorBuilder
     query: SSAValue
@@ -42,10 +45,15 @@ class Attention:
         t = element_type(self.query)
         return f32 if t in et.SHORT_FLOATS else t
 
-    def _product(self, x: SSAValue, y: SSAValue, terms: str) -> SSAValue:
-        """Product of matrices for each place of the outer axes."""
+    def _product(
+        self, x: SSAValue, y: SSAValue, terms: str, like: SSAValue | None = None
+    ) -> SSAValue:
+        """Product of matrices for each place of the outer axes of a tensor, by default of ``x``."""
         outer = [f"b{k}" for k in range(len(shape(x)) - 2)]
-        left, right, result = ([*outer, *term] for term in terms.split())
+        left, right, result = (
+            [*outer[: len(shape(z)) - 2], *term]
+            for z, term in zip((x, y, x if like is None else like), terms.split(), strict=True)
+        )
         return einsum(self.b, [x, y], [left, right], result, self._type)
 
     def scores(self) -> SSAValue:
@@ -88,11 +96,11 @@ class Attention:
         column = reshape(b, cast(b, sums, t), (*shape(sums), 1))
         column = b.select(fn.is_finite(b, column), column, fn.like(b, column, 0))
         weights = b.op(ew.ExpOp, b.sub(self.scores(), column))
-        by_value = self._product(weights, cotangent, "qk qe ke")
+        by_value = self._product(weights, cotangent, "qk qe ke", like=value)
         by_weights = self._product(cotangent, cast(b, value, t), "qe ke qk")
         axis = len(shape(cotangent)) - 1
         own = reduced(b, b.mul(cotangent, result), Aggregation.add, [axis], keeps=True)
         by_scores = b.mul(b.mul(weights, b.sub(by_weights, own)), self._factor)
         by_query = self._product(by_scores, cast(b, self.key, t), "qk ke qe")
-        by_key = self._product(by_scores, cast(b, self.query, t), "qk qe ke")
+        by_key = self._product(by_scores, cast(b, self.query, t), "qk qe ke", like=self.key)
         return by_query, by_key, by_value

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.tensor_builder import Access, TensorBuilder
 from tiledialect.operators.layout import cast, element_type, shape
@@ -101,12 +102,16 @@ def einsum(
 ) -> SSAValue:
     """Sum of products by names of axes; an axis of one element is broadcast.
 
-    More than two tensors are multiplied from left to right.
+    More than two tensors are multiplied from left to right. Raises a TileError for axes of one name
+    and two sizes.
     """
     sizes: dict[str, int] = {}
     for operand, term in zip(operands, terms, strict=True):
         for name, n in zip(term, shape(operand), strict=True):
-            sizes[name] = max(n, sizes.get(name, 1)) if n else 0
+            known = sizes.setdefault(name, n)
+            if known != n and 1 not in (known, n):
+                raise TileError(f"axes of one name, {name}, have {known} and {n} elements")
+            sizes[name] = n if known == 1 else known
     accesses = [
         [
             IndexExpr.of(name) if n == sizes[name] else IndexExpr()

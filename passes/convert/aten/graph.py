@@ -81,8 +81,10 @@ class GraphConverter:
             raise TileError(f"{name} ({node.name}) cannot be converted: {error}") from None
         if isinstance(made, SSAValue):
             name_result(made, node.name)
-            return made
-        return [*made]
+        else:
+            made = [*made]
+        _check_shapes(name, made, node.meta.get("val"))
+        return made
 
     def value(self, node: FxNode) -> Value:
         """The value of a node that has been converted."""
@@ -117,6 +119,21 @@ class GraphConverter:
             self._seed = self.function.argument(SEED, TensorType(et.ui32, (4,)))
         self._draws += 1
         return b.add(self._seed, literal(b, np.array([0, 0, 0, self._draws], np.uint32)))
+
+
+def _check_shapes(name: str, made: Value, known: Any) -> None:
+    """Refuse results of other shapes than PyTorch's, where these are no symbols."""
+    if isinstance(made, list):
+        for value, own in zip(made, known, strict=True):
+            _check_shapes(name, value, own)
+    elif isinstance(made, SSAValue) and hasattr(known, "shape"):
+        sizes = tuple(known.shape)
+        if all(type(n) is int for n in sizes) and sizes != shape(made):
+            raise TileError(f"{name} gives {_text(shape(made))} in the place of {_text(sizes)}")
+
+
+def _text(sizes: tuple[int, ...]) -> str:
+    return "x".join(map(str, sizes)) or "a scalar"
 
 
 def _is_number(value: object) -> bool:

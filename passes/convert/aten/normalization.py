@@ -269,7 +269,20 @@ def _attention_of(
 ) -> Attention:
     if dropout:
         raise call.refusal("dropout of attention is not supported")
-    return Attention(b, query, key, mask, is_causal=is_causal, scale=scale)
+    if mask is not None and len(shape(mask)) > 2:
+        mask = _grouped(b, mask, query, key)
+    own = _grouped(b, query, query, key)
+    return Attention(b, own, key, mask, is_causal=is_causal, scale=scale)
+
+
+def _grouped(b: TensorBuilder, x: SSAValue, query: SSAValue, key: SSAValue) -> SSAValue:
+    """A tensor whose heads, if they share those of keys, are groups and the heads of a group."""
+    heads, groups = shape(query)[1], shape(key)[1]
+    if heads == groups:
+        return x
+    batch, own, *inner = shape(x)
+    outer = (groups, heads // groups) if own > 1 else (1, 1)
+    return layout.reshape(b, x, (batch, *outer, *inner))
 
 
 def _attention(
@@ -284,7 +297,10 @@ def _attention(
     scale: float | None = None,
 ) -> Values:
     attention = _attention_of(b, call, query, key, mask, dropout, is_causal, scale)
-    return _in_types(b, call, attention.applied(value))
+    result, sums = attention.applied(value)
+    places = shape(query)[:-1]
+    result = layout.reshape(b, result, (*places, shape(value)[-1]))
+    return _in_types(b, call, (result, layout.reshape(b, sums, places)))
 
 
 def _attention_backward(
@@ -302,7 +318,9 @@ def _attention_backward(
     scale: float | None = None,
 ) -> Values:
     attention = _attention_of(b, call, query, key, mask, dropout, is_causal, scale)
-    return _in_types(b, call, attention.gradients(value, result, sums, cotangent))
+    result, sums, cotangent = (_grouped(b, x, query, key) for x in (result, sums, cotangent))
+    by_query, *others = attention.gradients(value, result, sums, cotangent)
+    return _in_types(b, call, (layout.reshape(b, by_query, shape(query)), *others))
 
 
 NORMALIZATION: dict[str, Conversion] = {
