@@ -178,7 +178,7 @@ def _kernels_of(program: Program) -> Iterator[Kernel]:
     function, types = program.make()
     source = function._program  # pyright: ignore[reportPrivateUsage]
     target = description(program.device).attributes[SPEC]
-    given = source.module, source.name, function.types(types, {}), target, source.gradients
+    given = source.module, source.name, function.types(types, {}), target, source.transforms
     chosen = source.schedules, source.fusion
     module = compile_module(*given, "tile-loop-tiling", *chosen)
     schedules = {name: (text, seconds) for name, text, seconds in _schedules(module)}

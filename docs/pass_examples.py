@@ -31,6 +31,7 @@ EXAMPLES = {
     "tile-gradient": ("norm", "tile-gradient,canonicalize"),
     "tile-jvp": ("conv", "tile-jvp{wrt=K},canonicalize"),
     "tile-specialize": ("pool", POOL),
+    "tile-vmap": ("pool", f"{POOL},tile-vmap{{size=4}}"),
     "tile-widen": ("norm", 'tile-specialize{arguments="8xf16"},tile-widen'),
     "tile-bounds": ("pool", f"{POOL},tile-bounds"),
     "tile-decompose": (

@@ -29,6 +29,7 @@ LEVELS = (
             "passes.gradient",
             "passes.specialize",
             "tile ops, static shapes",
+            "passes.transform",
             "passes.normalize",
             "passes.algebra",
             "passes.split",

@@ -21,7 +21,7 @@ from tiledialect.lowering.host.shape_binding import bind_shapes
 from tiledialect.lowering.pipeline import MODELLED, local_size_of, open_pipeline, pipeline
 from tiledialect.passes.diagnostics.reporting import keep_warnings
 from tiledialect.passes.fuse.options import Fusion
-from tiledialect.passes.gradient.tile_gradient import Gradient, specialize_gradient
+from tiledialect.passes.transform.transforms import Transform, specialize_transformed
 from tiledialect.schedule.default_schedule import LOCAL_SIZE
 
 OPEN_PASSES = frozenset(p.name for p in open_pipeline(LOCAL_SIZE, 32))
@@ -34,7 +34,7 @@ def compile_module(
     name: str | None,
     types: Sequence[TensorType[Attribute]],
     target: Attribute | None = None,
-    gradients: Sequence[Gradient] = (),
+    transforms: Sequence[Transform] = (),
     after: str | None = None,
     schedules: tuple[str, ...] = (),
     fusion: Fusion = MODELLED,
@@ -42,8 +42,8 @@ def compile_module(
 ) -> ModuleOp:
     """The kernel-level module of a function for inputs of these types; ``module`` stays as it is.
 
-    ``target`` is the DLTI target spec of the device. With ``gradients`` the function is
-    differentiated that often, and ``types`` includes the types of the cotangents; with ``after``
+    ``target`` is the DLTI target spec of the device. With ``transforms`` the function is
+    transformed like this, and ``types`` are those that it then takes; with ``after``
     the passes after the one of that name are not run. ``schedules`` are given to the kernels, see
     ``tile-loop-tiling``, and ``fusion`` to ``tile-fuse``; ``passes`` take the place of the cost
     model's choices, see `GivenPasses`. Warnings for the user are in the
@@ -52,7 +52,7 @@ def compile_module(
     module = only(module.clone(), name)
     function = find_function(module, name)
     describe(module, target)
-    keep_warnings(module, specialize_gradient(function, types, gradients))
+    keep_warnings(module, specialize_transformed(function, types, transforms))
     context = Context()
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):

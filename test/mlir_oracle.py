@@ -66,7 +66,7 @@ def texts_of(program: kernel_texts.Program) -> Iterator[Text]:
         function, types = program.make()
         source = function._program  # pyright: ignore[reportPrivateUsage]
         target = kernel_texts.description(program.device).attributes[SPEC]
-        given = source.module, source.name, function.types(types, {}), target, source.gradients
+        given = source.module, source.name, function.types(types, {}), target, source.transforms
         tensors = compile_module(*given, "cse")
         if not any(isinstance(op, LiftOp) for op in tensors.walk()):
             ConvertTileToLinalgPass().apply(all_dialects(), tensors)

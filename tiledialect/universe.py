@@ -15,6 +15,7 @@ PASSES: Mapping[str, str] = {
     "passes.convert": "convert-linalg-to-tile convert-stablehlo-to-tile",
     "passes.specialize": "tile-specialize tile-widen tile-narrow-operands",
     "passes.gradient": "tile-gradient tile-jvp",
+    "passes.transform": "tile-vmap",
     "passes.normalize": "tile-decompose tile-broadcast tile-bounds tile-reduce tile-defract",
     "passes.algebra": "tile-factor-sums tile-one-hot tile-scan tile-split-product tile-winograd",
     "passes.split": (

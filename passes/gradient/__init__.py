@@ -1,4 +1,4 @@
-"""Reverse-mode differentiation: a function in, its gradient function out.
+"""Differentiation, reverse and forward: a function in, one of its derivatives out.
 
 Read `tile_gradient` first; `rules/` holds the derivatives.
 """

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -19,15 +18,13 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnrankedTensorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.dialects.discardable import COTANGENT_OF, GRADIENT_OF, NAME
-from tiledialect.dialects.tile import Tile
 from tiledialect.dialects.tile import element_types as et
-from tiledialect.dialects.tile.base import name_of, shape_of, tensor_type
+from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise.ops import CastOp, ElementwiseOp
@@ -36,35 +33,14 @@ from tiledialect.errors import TileError
 from tiledialect.ir.control_flow import write_out_all
 from tiledialect.ir.names import give_name, given_name, place_of
 from tiledialect.ir.pass_flags import PassWithFlags
-from tiledialect.ir.signature import argument_names, find_function, miscounted, result_names
+from tiledialect.ir.signature import argument_names, find_function, result_names
 from tiledialect.ir.tensor_builder import Origins, TensorBuilder
 from tiledialect.passes.gradient.rules.approximate_division import approximate_divisions
 from tiledialect.passes.gradient.rules.contractions import contraction_gradient
 from tiledialect.passes.gradient.rules.elementwise import DERIVATIVES, can_flow
 from tiledialect.passes.gradient.rules.shift_invariance import shift_invariant_extrema
 from tiledialect.passes.lift.lift_to_tile import without_patterns
-from tiledialect.passes.specialize.argument_types import check_cotangent_types
-from tiledialect.passes.specialize.tile_specialize import specialize
 from tiledialect.passes.specialize.types.float_widths import RealWidths
-
-
-@dataclass(frozen=True)
-class Gradient:
-    """One differentiation: the inputs to differentiate by, and whether the outputs are kept."""
-
-    wrt: tuple[str, ...]
-    with_outputs: bool = False
-    only_reals: bool = False
-    """Whether inputs that turn out to hold integers are left out; else they are refused."""
-
-    def signature(
-        self, inputs: tuple[str, ...], outputs: tuple[str, ...]
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of the gradient function's inputs and outputs."""
-        check_names(self.wrt, inputs)
-        added = cotangent_names(outputs, inputs)
-        kept = outputs if self.with_outputs else ()
-        return (*inputs, *added), (*kept, *cotangent_names(self.wrt, kept))
 
 
 def cotangent_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
@@ -96,68 +72,6 @@ def check_names(wrt: Sequence[str], inputs: Sequence[str]) -> None:
         raise TileError("an input to differentiate by is named twice")
 
 
-def specialize_gradient(
-    function: func.FuncOp, types: Sequence[TensorType[Attribute]], gradients: Sequence[Gradient]
-) -> tuple[str, ...]:
-    """Bind the inputs' types, then differentiate the function as often as asked, in place.
-
-    Returns the warnings of ``specialize``.
-    """
-    count = len(function.body.block.args)
-    if not gradients:
-        return specialize(function, types)
-    warnings = specialize(function, types[:count])
-    for step in gradients:
-        outputs = result_names(function)
-        _apply(function, step, is_last=step is gradients[-1])
-        cotangents = function.body.block.args[count:]
-        check_cotangent_types(
-            [name_of(c) for c in cotangents],
-            types[count : count + len(cotangents)],
-            outputs,
-            [c.type for c in cotangents],
-        )
-        count += len(cotangents)
-    if count != len(types):
-        names = argument_names(function)
-        raise TileError(miscounted("the gradient", names, len(types), names[len(types) :]))
-    return warnings
-
-
-def cotangent_types(
-    function: func.FuncOp, types: Sequence[TensorType[Attribute]], gradients: Sequence[Gradient]
-) -> list[TensorType[Attribute]]:
-    """Types of the cotangents that the gradient takes besides inputs of ``types``."""
-    function = function.clone()
-    specialize(function, types)
-    for step in gradients[:-1]:
-        _apply(function, step, is_last=False)
-    block = function.body.block
-    added: list[SSAValue] = [*block.args[len(types) :]]
-    if gradients:
-        # The last ones have the types of the function's results: no need to differentiate.
-        assert block.last_op is not None
-        added.extend(block.last_op.operands)
-    return [v.type for v in added if isinstance(v.type, TensorType)]
-
-
-def _apply(function: func.FuncOp, step: Gradient, *, is_last: bool) -> None:
-    """Differentiate a specialized function, in place."""
-    args = zip(argument_names(function), function.body.block.args, strict=True)
-    reals = {name for name, a in args if et.may_be_float(tensor_type(a).element_type)}
-    wrt = tuple(n for n in step.wrt if n in reals) if step.only_reals else step.wrt
-    integers = ", ".join(n for n in step.wrt if n not in reals)
-    if not wrt:
-        raise TileError(f"there is no gradient with respect to integers: {integers}")
-    if wrt != step.wrt and not is_last:
-        # Its cotangent would be an input that is there or not.
-        raise TileError(
-            f"{integers} holds integers: say by what the inner gradient differentiates, "
-            f"as in .gradient(wrt={wrt}).gradient()"
-        )
-    differentiate(function, wrt, with_outputs=step.with_outputs)
-
-
 def gradient(
     function: func.FuncOp,
     wrt: Sequence[str] = (),
@@ -177,32 +91,6 @@ def gradient(
     return result
 
 
-def differentiated(
-    module: ModuleOp,
-    name: str,
-    gradients: Sequence[Gradient],
-    types: Sequence[TensorType[Attribute]] = (),
-) -> func.FuncOp:
-    """Function of a copy of a module, differentiated by ``gradients`` and canonicalized.
-
-    With the types of its inputs, a function of patterns becomes one of tensors.
-    """
-    module = module.clone()
-    function = find_function(module, name)
-    if types:
-        specialize_gradient(function, types, gradients)
-        without_patterns(function)
-    else:
-        for step in gradients:
-            differentiate(function, step.wrt, with_outputs=step.with_outputs)
-    if gradients or types:
-        context = Context()
-        for dialect in (Arith, Tile):
-            context.load_dialect(dialect)
-        CanonicalizePass().apply(context, module)
-    return function
-
-
 def differentiate(
     function: func.FuncOp,
     wrt: Sequence[str] = (),
@@ -213,7 +101,7 @@ def differentiate(
     """Make a function its gradient function, in place; see ``gradient``."""
     inputs = selected_inputs(function, wrt)
     without_patterns(function)
-    write_out_all(function)
+    write_out_all(function, "gradient")
     function.attributes[GRADIENT_OF] = SymbolRefAttr(function.sym_name)
     function.sym_name = StringAttr(name or f"{function.sym_name.data}_gradient")
     before = set(function.walk())

@@ -24,6 +24,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.names import give_name
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import argument_names, find_function, result_names
+from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.passes.gradient.rules.elementwise import can_flow
 from tiledialect.passes.gradient.tile_gradient import (
     derived_names,
@@ -33,7 +34,7 @@ from tiledialect.passes.gradient.tile_gradient import (
 )
 
 
-def jvp(function: func.FuncOp, wrt: Sequence[str] = (), *, name: str | None = None) -> func.FuncOp:
+def jvp(function: func.FuncOp, wrt: Sequence[str] = ()) -> func.FuncOp:
     """The function of derivatives along directions of ``function``, which stays as it is.
 
     It takes the inputs, then a tangent for each input of ``wrt`` (all real ones if empty), named
@@ -44,20 +45,31 @@ def jvp(function: func.FuncOp, wrt: Sequence[str] = (), *, name: str | None = No
     along the tangents: both directions have one table of rules (Townsend, "A new trick for
     calculating Jacobian vector products", 2017; Radul et al., "You only linearize once", 2023).
     """
-    inputs = [argument_names(function)[k] for k in selected_inputs(function, wrt)]
-    outputs = result_names(function)
     result = function.clone()
-    own = len(result.body.block.args)
-    differentiate(result, inputs, with_outputs=True)
-    cotangents = result.body.block.args[own:]
-    added = zip(argument_names(result)[own:], cotangents, strict=True)
+    differentiate_forward(result, wrt)
+    return result
+
+
+def differentiate_forward(
+    function: func.FuncOp, wrt: Sequence[str] = (), outputs: Sequence[str] | None = None
+) -> None:
+    """Make a function that of its derivatives along directions, in place; see ``jvp``.
+
+    ``outputs`` names those that get a tangent, zeros for integers; by default the real ones do.
+    """
+    original = function.clone()
+    name = function.sym_name.data
+    inputs = [argument_names(function)[k] for k in selected_inputs(function, wrt)]
+    own = len(function.body.block.args)
+    differentiate(function, inputs, with_outputs=True)
+    cotangents = function.body.block.args[own:]
+    added = zip(argument_names(function)[own:], cotangents, strict=True)
     real = [n for n, cotangent in added if can_flow(cotangent)]
     if not real:
-        raise TileError.at(function, "no output holds reals: there are no tangents")
-    differentiate(result, real, with_outputs=True)
-    _finish(result, function, own, cotangents, outputs, inputs)
-    result.sym_name = StringAttr(name or f"{function.sym_name.data}_jvp")
-    return result
+        raise TileError.at(original, "no output holds reals: there are no tangents")
+    differentiate(function, real, with_outputs=True)
+    _finish(function, original, own, cotangents, inputs, outputs)
+    function.sym_name = StringAttr(f"{name}_jvp")
 
 
 def _finish(
@@ -65,24 +77,33 @@ def _finish(
     function: func.FuncOp,
     own: int,
     cotangents: Sequence[BlockArgument],
-    outputs: Sequence[str],
     inputs: Sequence[str],
+    outputs: Sequence[str] | None,
 ) -> None:
     """Let the twice differentiated function take tangents alone, and give no cotangents."""
     block = result.body.block
     returned = block.last_op
     assert isinstance(returned, func.ReturnOp)
-    count = len(outputs)
+    names = result_names(function)
+    count = len(names)
     values, tangents = returned.operands[:count], returned.operands[count + len(inputs) :]
     _check_linear(function, cotangents, tangents)
     for cotangent, value in zip(cotangents, values, strict=True):
         # The shape alone of the cotangent is used, which is the output's.
         cotangent.replace_all_uses_with(value)
+    flowing = [n for n, v in zip(names, values, strict=True) if can_flow(v)]
+    found = dict(zip(flowing, tangents, strict=True))
+    b = TensorBuilder(returned)
+    for name, value in zip(names, values, strict=True):
+        if name in (outputs or ()) and name not in found:
+            found[name] = b.zeros_like(value)
+    real = [n for n in names if n in found]
+    tangents = [found[n] for n in real]
     Rewriter.replace_op(returned, func.ReturnOp(*values, *tangents))
     region_dce(result.body)
     for argument in reversed(block.args[own : own + 2 * count]):
         block.erase_arg(argument)
-    _name(result, function, own, values, tangents, inputs)
+    _name(result, function, own, values, tangents, inputs, real)
 
 
 def _check_linear(
@@ -104,11 +125,11 @@ def _name(
     values: Sequence[SSAValue],
     tangents: Sequence[SSAValue],
     inputs: Sequence[str],
+    real: Sequence[str],
 ) -> None:
     """Give arguments and results their names and attributes."""
     block = result.body.block
     names, outputs = argument_names(function), result_names(function)
-    real = [n for n, v in zip(outputs, values, strict=True) if can_flow(v)]
     added = derived_names("T", inputs, names)
     gained = derived_names("T", real, outputs)
     for argument, name in zip(block.args[own:], added, strict=True):

@@ -92,14 +92,14 @@ def _check_dimensions(
                 )
 
 
-def check_cotangent_types(
-    cotangents: Sequence[str],
-    given: Sequence[Attribute],
-    outputs: Sequence[str],
+def check_derived_types(
+    names: Sequence[str],
+    given: Sequence[Attribute | None],
+    of: Sequence[str],
     wanted: Sequence[Attribute],
 ) -> None:
-    """Raise a TileError unless each cotangent is of the type of its output."""
-    for name, t, output, own in zip(cotangents, given, outputs, wanted, strict=False):
+    """Raise a TileError unless cotangents and tangents have the types of what they belong to."""
+    for name, t, output, own in zip(names, given, of, wanted, strict=False):
         if t != own:
             texts = map(type_text, (own, t))
             shapes = [shape_of(x) for x in (own, t) if isinstance(x, TensorType)]

@@ -80,7 +80,7 @@ from tiledialect.passes.diagnostics.value_warnings import (
 )
 from tiledialect.passes.specialize.argument_types import (
     check_arguments,
-    check_cotangent_types,
+    check_derived_types,
     declared_type,
 )
 from tiledialect.passes.specialize.types.float_widths import RealWidths
@@ -146,7 +146,7 @@ def _check_cotangents(
             count = len(forward.body.block.args)
             forward = forward.clone()
             _specialize(forward, types[:count], module)
-            check_cotangent_types(
+            check_derived_types(
                 argument_names(function)[count:],
                 types[count:],
                 result_names(forward),

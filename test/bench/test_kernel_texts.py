@@ -54,7 +54,7 @@ def test_schedules_that_are_chosen_can_be_given(described: str, name: str):
 
     def schedules(of: td.Function) -> dict[str, str]:
         source = of._program  # pyright: ignore[reportPrivateUsage]
-        given = source.module, source.name, of.types(types, {}), target, source.gradients
+        given = source.module, source.name, of.types(types, {}), target, source.transforms
         module = compile_module(*given, "tile-loop-tiling", source.schedules, source.fusion)
         named = named_kernels(module).items()
         return {name: schedule_text(k) for name, k in named if k.schedule is not None}

@@ -172,7 +172,7 @@ def test_patterns(name: str, device: Any):
 
 def on(f: td.Function, device: Any) -> Run:
     source = f._source
-    return td.Function(source, f._base_name, device, f._gradients)
+    return td.Function(source, f._base_name, device, f._transforms)
 
 
 STEPS = [

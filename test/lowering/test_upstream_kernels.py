@@ -66,7 +66,7 @@ def modules(device: str, after: str | None) -> Iterator[ModuleOp]:
             f = f if table is FORWARD else f.gradient()
             program = f._program
             given = program.module, program.name, f.types(types, {}), target
-            yield compile_module(*given, program.gradients, after)
+            yield compile_module(*given, program.transforms, after)
 
 
 def nests(module: ModuleOp) -> ModuleOp:

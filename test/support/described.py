@@ -117,7 +117,7 @@ def run_as(
     """The outputs on a device, as compiled for the target."""
     given, state = function._program, state_of(queue_for(device))  # pyright: ignore[reportPrivateUsage]
     types = types_of(arrays)
-    module = compile_module(given.module, given.name, types, target, given.gradients)
+    module = compile_module(given.module, given.name, types, target, given.transforms)
     plan = make_plan(module, given.result_name)
     built, kind = dict[str, Built](), device.short_platform
     if not any(a.dtype == np.float64 for a in arrays):

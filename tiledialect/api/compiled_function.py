@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tiledialect.lowering.runtime.program.plan import Plan
     from tiledialect.lowering.runtime.program.program import Program
     from tiledialect.lowering.runtime.program.specialization import Specialization
-    from tiledialect.passes.gradient.tile_gradient import Gradient
+    from tiledialect.passes.transform.transforms import Dims, Transform
 
 
 REFUSED = "what was found for {} is left out, as the compiler refuses it: {}"
@@ -39,7 +39,7 @@ class CompiledFunction:
         source: Source,
         name: str,
         device: Device | str | int | None,
-        gradients: tuple[Gradient, ...] = (),
+        transforms: tuple[Transform, ...] = (),
         choices: Choices | None = None,
     ):
         from tiledialect.ir.host_functions import declaration, is_lowered
@@ -51,17 +51,17 @@ class CompiledFunction:
         self._is_lowered = is_lowered(function)
         self._function = function = declaration(function) if self._is_lowered else function
         self._base_name = name
-        self._gradients = gradients
+        self._transforms = transforms
         self._choices = choices or Choices()
         self._wanted_device = device
-        for step in gradients:
+        for step in transforms:
             inputs, outputs = step.signature(inputs, outputs)
-        self.name: str = name + "_gradient" * len(gradients)
+        self.name: str = name + "".join(step.suffix for step in transforms)
         """Name of the function."""
         self.inputs: tuple[str, ...] = inputs
         """The inputs' names, in order."""
         self._outputs = outputs
-        self._inputs = Inputs(self.name, inputs, function, gradients, source)
+        self._inputs = Inputs(self.name, inputs, function, transforms, source)
         if device is not None:
             _ = self.device
         self._lock = RLock()
@@ -91,7 +91,9 @@ class CompiledFunction:
     def __repr__(self) -> str:
         from tiledialect.ir.signature import argument_dims
 
-        dims = dict(zip(self.inputs, argument_dims(self._function), strict=False))
+        dims: Dims = dict(zip(self.inputs, argument_dims(self._function), strict=False))
+        for step in self._transforms:
+            dims = step.dims(dims)
         inputs = ", ".join(
             name if (own := dims.get(name)) is None else f"{name}[{', '.join(own)}]"
             for name in self.inputs
@@ -122,7 +124,7 @@ class CompiledFunction:
 
         types = self.types(args, named)
         with self._source.error_context():
-            return output_types(self._source.module, self._base_name, self._gradients, types)
+            return output_types(self._source.module, self._base_name, self._transforms, types)
 
     def _given(self, names: Sequence[str]) -> tuple[str, ...]:
         """The names of the outputs that a call has: a gradient by integers is left out."""
@@ -138,7 +140,7 @@ class CompiledFunction:
         # A part of the key on disk.
         text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
         choices = self._choices
-        given = self._gradients, choices.schedules, choices.fusion
+        given = self._transforms, choices.schedules, choices.fusion
         return Program(self._source.module, self._base_name, text, *given, budget=choices.budget)
 
     def _specialize(

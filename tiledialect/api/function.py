@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import ModuleOp
 
+from tiledialect.api.batches import Axes
 from tiledialect.api.call_key import completed, device_signature_of, extends_given, signature_of
 from tiledialect.api.error_boundary import for_user, front_door
 from tiledialect.api.inputs import READY_SHAPES, Types, types_of, without_missing
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tiledialect.lowering.runtime.call.profiles import Profile
     from tiledialect.lowering.runtime.device.device import Device
     from tiledialect.lowering.runtime.program.plan import Plan
-    from tiledialect.passes.gradient.tile_gradient import Gradient
+    from tiledialect.passes.transform.transforms import Transform
 
 Array = npt.NDArray[Any]
 
@@ -57,10 +57,10 @@ class Function(PrintedFunction):
         source: Source,
         name: str,
         device: Device | str | int | None,
-        gradients: tuple[Gradient, ...] = (),
+        transforms: tuple[Transform, ...] = (),
         choices: Choices | None = None,
     ):
-        super().__init__(source, name, device, gradients, choices)
+        super().__init__(source, name, device, transforms, choices)
         self._calls: LruCache[tuple[Any, ...], Calls] = LruCache(READY_SHAPES)
         self._device_calls: LruCache[tuple[Any, ...], Calls] = LruCache(READY_SHAPES)
 
@@ -71,18 +71,18 @@ class Function(PrintedFunction):
         device = self._wanted_device
         wanted = device if device is None or isinstance(device, str | int) else device.id
         text = print_module(self._source.module, locations=True)
-        given = self._gradients, self._choices
+        given = self._transforms, self._choices
         return Saved(text, self._source.text, self._base_name, wanted, *given)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restored, (self.saved(),)
 
-    def _with(self, gradients: tuple[Gradient, ...], choices: Choices) -> Function:
-        """The same program on the same device, differentiated and run like this."""
+    def _with(self, transforms: tuple[Transform, ...], choices: Choices) -> Function:
+        """The same program on the same device, transformed and run like this."""
         given = self._source, self._base_name, self._wanted_device
-        return Function(*given, gradients, choices)
+        return Function(*given, transforms, choices)
 
-    # -- gradients -------------------------------------------------------------------------
+    # -- gradients and batches --------------------------------------------------------------------
 
     @front_door
     def gradient(
@@ -105,15 +105,19 @@ class Function(PrintedFunction):
         Raises:
             TileError: there is no such input, or none that may hold reals.
         """
-        from tiledialect.passes.gradient.tile_gradient import Gradient
+        from tiledialect.passes.transform.transforms import Gradient
 
         self._check_tensors("a gradient")
         names = self._inputs.chosen(wrt)
         step = Gradient(names, with_outputs, only_reals=wrt is None)
+        return self._transformed(step)
+
+    def _transformed(self, step: Transform) -> Function:
+        """Copy with a further transformation."""
         # What was found belongs to a program with its gradients: this function's is not taken.
         given = self._choices
         choices = Choices(tune=given.tune, found=given.found, budget=given.budget)
-        return self._with((*self._gradients, step), choices)
+        return self._with((*self._transforms, step), choices)
 
     def value_and_gradient(self, wrt: Sequence[str | int] | str | int | None = None) -> Function:
         """The function that gives the outputs and then the gradient, as one named tuple.
@@ -128,7 +132,7 @@ class Function(PrintedFunction):
 
         For ``f(A, B) -> (C)`` it is ``(A, B, TA, TB) -> (C, TC)``: ``TA``, of the shape and element
         type of ``A``, is the direction in which ``A`` changes, and ``TC`` that in which ``C`` does.
-        Outputs of integers have no tangents. Patterns of Lift must have known sizes.
+        Outputs of integers have no tangents. Tangents are converted as cotangents are.
 
         Args:
             wrt: the inputs that have tangents, by name or place. If None, all that may hold reals.
@@ -136,18 +140,42 @@ class Function(PrintedFunction):
         Raises:
             TileError: there is no such input, or one that holds integers.
         """
-        from tiledialect.passes.gradient.tile_gradient import differentiated
-        from tiledialect.passes.gradient.tile_jvp import jvp
+        from tiledialect.passes.transform.transforms import Jvp, real_outputs
 
         self._check_tensors("a derivative")
         names = self._inputs.chosen(wrt)
-        with self._source.error_context():
-            function = differentiated(self._source.module, self._base_name, self._gradients)
-            made = jvp(function, names)
-        source = Source(ModuleOp([made]), self._source.text)
-        given = self._choices
-        choices = Choices(tune=given.tune, budget=given.budget)
-        return Function(source, made.sym_name.data, self._wanted_device, (), choices)
+        reals = real_outputs(self._function, self._transforms)
+        if not reals:
+            raise TileError(f"no output of {self.name} holds reals: there are no tangents")
+        return self._transformed(Jvp(names, reals))
+
+    @front_door
+    def vmap(self, in_axes: Axes = 0, out_axes: Axes = 0) -> Function:
+        """The function of a batch: it computes the same for each of several elements at once.
+
+        ``f.vmap()(A, B)`` gives what calls of ``f`` with ``A[0], B[0]``, ``A[1], B[1]`` and so on
+        give, stacked. A batch is one more axis of arrays, and of all kernels: there is no loop.
+
+        Args:
+            in_axes: the axis of the batch in each input, None for one that is the same for all
+                elements. A number is meant for all inputs; a tuple has one for each; a dict has
+                them by name, and None for the others.
+            out_axes: the axis of the batch in each output, likewise, and 0 for the others of a
+                dict. None is for an output that is the same for all elements.
+
+        Raises:
+            TileError: there is no such input or output, or no input has the batch. That axes are
+                not there, or that sizes differ, is said at the call.
+        """
+        from tiledialect.api.batches import chosen_axes
+        from tiledialect.passes.transform.transforms import Vmap
+
+        self._check_tensors("a batch")
+        given = chosen_axes("in_axes", in_axes, self.inputs, None)
+        mapped = tuple((n, axis) for n, axis in given if axis is not None)
+        if not mapped:
+            raise TileError(f"in_axes is None for all inputs of {self.name}: none has a batch")
+        return self._transformed(Vmap(mapped, chosen_axes("out_axes", out_axes, self._outputs, 0)))
 
     # -- calling ---------------------------------------------------------------------------
 
@@ -202,7 +230,7 @@ class Function(PrintedFunction):
         host = self._host_arrays(args, named)
         with self._source.error_context():
             names, outputs = run_reference(
-                self._source.module, self._base_name, self._gradients, host
+                self._source.module, self._base_name, self._transforms, host
             )
         return pack(self.name, self._given(names), outputs)
 
@@ -304,10 +332,10 @@ class Function(PrintedFunction):
         from tiledialect.api.reference import run_whole_arrays
         from tiledialect.exploration.cases import agreeing, cases_of
 
-        given = self._source.module, self._base_name, self._gradients
+        given = self._source.module, self._base_name, self._transforms
         with self._source.error_context():
             cases = cases_of(arrays, lambda own: run_whole_arrays(*given, own)[1])
-        plain = self._with(self._gradients, replace(self._choices, tune=0, found=()))
+        plain = self._with(self._transforms, replace(self._choices, tune=0, found=()))
         return agreeing(cases, plain.on_device(device), self._warn)
 
     # -- copies with other choices ---------------------------------------------------------
@@ -325,7 +353,7 @@ class Function(PrintedFunction):
 
         Calls with other shapes, or on other devices, are compiled as without them.
         """
-        return self._with(self._gradients, replace(self._choices, found=tuple(found)))
+        return self._with(self._transforms, replace(self._choices, found=tuple(found)))
 
     def with_explored(self, path: Path) -> Function:
         """Copy that is computed by the implementations in a file of an exploration."""
@@ -354,7 +382,7 @@ class Function(PrintedFunction):
         if isinstance(schedules, Path):
             schedules = read_schedules(read_text(schedules))
         texts = (*self._choices.schedules, *checked_schedules(schedules))
-        return self._with(self._gradients, replace(self._choices, schedules=texts))
+        return self._with(self._transforms, replace(self._choices, schedules=texts))
 
     @front_door
     def with_fusion(
@@ -375,11 +403,11 @@ class Function(PrintedFunction):
         self._check_tensors("a choice of fusion")
         flags = {"loads": loads, "rows": rows, "again": again, "beside": beside}
         fusion = self._choices.fusion.but(apart, **flags)
-        return self._with(self._gradients, replace(self._choices, fusion=fusion))
+        return self._with(self._transforms, replace(self._choices, fusion=fusion))
 
     def on_device(self, device: Device | str | int) -> Function:
         """Copy for another device."""
-        return Function(self._source, self._base_name, device, self._gradients, self._choices)
+        return Function(self._source, self._base_name, device, self._transforms, self._choices)
 
     def _tuned_for(self, arrays: Sequence[Array], device: Device) -> Function:
         if not self._choices.is_tuned:
@@ -391,7 +419,7 @@ class Function(PrintedFunction):
             self._specialize(types, device)
             found = self._measured(arrays, device, count)
         own = self._choices.found if found is None else (*self._choices.found, found)
-        tuned = self._with(self._gradients, replace(self._choices, found=own, tune=0))
+        tuned = self._with(self._transforms, replace(self._choices, found=own, tune=0))
         # Each warning is given once.
         tuned._warned = self._warned
         return tuned
@@ -424,4 +452,4 @@ class Function(PrintedFunction):
 def restored(saved: Saved) -> Function:
     """Rebuild a function from its sources and options."""
     source = Source(parse_mlir(saved.module, saved.name), saved.text)
-    return Function(source, saved.name, saved.device, saved.gradients, saved.choices)
+    return Function(source, saved.name, saved.device, saved.transforms, saved.choices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import index
@@ -27,7 +28,7 @@ from tiledialect.lru_cache import LruCache
 
 if TYPE_CHECKING:
     from tiledialect.api.loading import Source
-    from tiledialect.passes.gradient.tile_gradient import Gradient
+    from tiledialect.passes.transform.transforms import Transform
 
 Types: TypeAlias = "tuple[TensorType[Attribute], ...]"
 
@@ -52,26 +53,29 @@ def without_missing(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Inputs:
-    """The inputs of a function: its own ones, and after them the cotangents of its gradients."""
+    """The inputs of a function: its own ones, and after them cotangents and tangents."""
 
     def __init__(
         self,
         name: str,
         names: tuple[str, ...],
         function: func.FuncOp,
-        gradients: tuple[Gradient, ...],
+        transforms: tuple[Transform, ...],
         source: Source,
     ):
         self.name = name
         self.names = names
         self.count = len(function.function_type.inputs)
-        """Number of inputs before the cotangents."""
+        """Number of inputs before cotangents and tangents."""
         self.function = function
-        self.gradients = gradients
+        self.transforms = transforms
         self.source = source
         self._known: LruCache[tuple[Any, ...], Types] = LruCache(READY_SHAPES)
-        self.asked = tuple(_asked(function, gradients))
+        self.asked = tuple(_asked(function, transforms))
         """The places of the cotangents that each differentiation asks for."""
+        self.optional = frozenset(k for places in self.asked for k in places)
+        self.batches = Counter(n for step in transforms for n in step.batched_inputs)
+        """Number of batches of which each input has the axis."""
 
     def header(self) -> str:
         """The names, for people."""
@@ -103,7 +107,7 @@ class Inputs:
             if name in named:
                 raise TileError(f"{name} is given twice, by place and by name")
         rest = self.names[len(args) :]
-        needed = self.names[len(args) : self.count]
+        needed = [n for k, n in enumerate(self.names) if k >= len(args) and k not in self.optional]
         missing = [name for name in needed if name not in named]
         if missing or len(args) > len(self.names):
             given = len(args) + len(named)
@@ -193,7 +197,7 @@ class Inputs:
 
     def _is_absent(self, k: int, value: Any) -> bool:
         """Whether a cotangent is not given, or None."""
-        return value is MISSING or (value is None and k >= self.count)
+        return value is MISSING or (value is None and k in self.optional)
 
     def _may_be_converted(self, arrays: Sequence[Any]) -> bool:
         """Whether cotangents are numbers, or of other types than the reals among the inputs."""
@@ -206,7 +210,7 @@ class Inputs:
         """Numbers in place of the cotangents that are not given; a TileError if one must be.
 
         One that is None is 0, and so are those beside one that is given. Where none is, those of
-        reals without axes are 1, and the others 0 beside them.
+        reals without axes, but for batches, are 1, and the others 0 beside them.
         """
         numbers: dict[int, int] = {}
         for asked in self.asked:
@@ -216,7 +220,9 @@ class Inputs:
             if len(absent) < len(asked) or not missing:
                 continue
             reals = [k for k in missing if et.is_float(types[k].element_type)]
-            scalars = [k for k in reals if not types[k].get_shape()]
+            batches = [self.batches[self.names[k]] for k in reals]
+            ranks = [len(types[k].get_shape()) for k in reals]
+            scalars = [k for k, n, m in zip(reals, ranks, batches, strict=True) if n == m]
             if reals and not scalars:
                 count = sum(v is not MISSING for v in values)
                 raise self._miscounted(count, [self.names[k] for k in reals])
@@ -236,14 +242,19 @@ class Inputs:
     def _resolved(
         self, given: Sequence[TensorType[Attribute] | None], weak: frozenset[int]
     ) -> Types:
-        from tiledialect.passes.gradient.tile_gradient import cotangent_types
         from tiledialect.passes.specialize.types.weak_types import weak_types
+        from tiledialect.passes.transform.transforms import derived_types, inner_types
 
         types = [t for t in given[: self.count] if t is not None]
         if numbers := [k for k in weak if k < self.count]:
-            for k, element_type in weak_types(self.function, types, numbers).items():
+            own = inner_types(self.function, types, self.transforms)
+            for k, element_type in weak_types(self.function, own, numbers).items():
                 types[k] = TensorType(element_type, types[k].get_shape())
-        own = cotangent_types(self.function, types, self.gradients)
+        if not self.transforms:
+            return tuple(types)
+        # A number is repeated.
+        derived = [t if t is not None and t.get_shape() else None for t in given[self.count :]]
+        own = derived_types(self.function, [*types, *derived], self.transforms)
         for k, (t, wanted) in enumerate(zip(given[self.count :], own, strict=True), self.count):
             if t is None or t.get_shape() in ((), wanted.get_shape()):
                 t = wanted
@@ -269,7 +280,7 @@ class Inputs:
             types.append(said or type_of(as_array(name, value, dtype)))
             if said is None and dtype is None and is_python(value):
                 weak.add(k)
-        if not weak and not self.gradients:
+        if not weak and not self.transforms:
             return tuple(t for t in types if t is not None)
         found = self._resolve(types, frozenset(weak))
         self._left_out(values, found)
@@ -279,7 +290,8 @@ class Inputs:
         """The types that are declared; a TileError if they leave something open."""
         declared = self.function.function_type.inputs.data
         types = tuple(t for t in declared if isinstance(t, TensorType) and t.has_static_shape())
-        if len(types) < len(self.names) or any(t.element_type == et.any_type for t in types):
+        is_open = len(types) < len(self.names) or bool(self.transforms)
+        if is_open or any(t.element_type == et.any_type for t in types):
             raise TileError(
                 f"the shapes of {self.header()} are not known yet: call {self.name} first, "
                 "or give inputs, or types such as 2x9xf32"
@@ -302,15 +314,16 @@ def _is_of_integers(value: SSAValue) -> bool:
     return False
 
 
-def _asked(function: func.FuncOp, gradients: Sequence[Gradient]) -> Iterator[range]:
+def _asked(function: func.FuncOp, transforms: Sequence[Transform]) -> Iterator[range]:
     """The places of the cotangents that each differentiation of a function asks for."""
-    from tiledialect.ir.signature import argument_names, result_names
+    if not transforms:
+        return
+    from tiledialect.passes.transform.transforms import Gradient, signatures
 
-    inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
-    for step in gradients:
-        before = len(inputs)
-        inputs, outputs = step.signature(inputs, outputs)
-        yield range(before, len(inputs))
+    names = signatures(function, transforms)
+    for step, (before, _), (after, _) in zip(transforms, names, names[1:], strict=False):
+        if isinstance(step, Gradient):
+            yield range(len(before), len(after))
 
 
 def _converted(array: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tiledialect.api.options import Choices
-from tiledialect.passes.gradient.tile_gradient import Gradient
+from tiledialect.passes.transform.transforms import Transform
 
 
 @dataclass(frozen=True)
@@ -18,5 +18,5 @@ class Saved:
     """Source text, empty if there is none."""
     name: str
     device: str | int | None
-    gradients: tuple[Gradient, ...]
+    transforms: tuple[Transform, ...]
     choices: Choices

@@ -31,17 +31,18 @@ class PrintedFunction(CompiledFunction):
     def tile(self) -> str:
         """The function as Tile text, gradients too; a TileError if Tile cannot say it.
 
-        Patterns of Lift have such a form for the sizes of the last call.
+        Patterns of Lift, and functions of batches, have such a form for the sizes of the last call.
         """
         from tiledialect.language.printer import print_tile
-        from tiledialect.passes.gradient.tile_gradient import differentiated
         from tiledialect.passes.lift.lift_to_tile import has_lift_ops
+        from tiledialect.passes.transform.transforms import Vmap, transformed
 
         self._check_tensors("Tile text")
         with self._source.error_context():
             module, name = self._source.module, self._base_name
-            types = self._known() if has_lift_ops(self._function) else ()
-            return print_tile(differentiated(module, name, self._gradients, types))
+            is_bound = any(isinstance(step, Vmap) for step in self._transforms)
+            types = self._known() if is_bound or has_lift_ops(self._function) else ()
+            return print_tile(transformed(module, name, self._transforms, types))
 
     @front_door
     def schedules(self, *args: Any, **named: Any) -> dict[str, str]:

@@ -19,7 +19,7 @@ from tiledialect.ir.host_functions import declaration, is_lowered
 from tiledialect.ir.signature import find_function, result_names
 
 if TYPE_CHECKING:
-    from tiledialect.passes.gradient.tile_gradient import Gradient
+    from tiledialect.passes.transform.transforms import Transform
 
 Array = npt.NDArray[Any]
 Outputs: TypeAlias = tuple[list[str], Sequence[Any]]
@@ -44,19 +44,19 @@ def run_function(module: ModuleOp, name: str | None, arrays: Sequence[Array]) ->
 
 
 def run_reference(
-    module: ModuleOp, name: str, gradients: Sequence[Gradient], arrays: Sequence[Array]
+    module: ModuleOp, name: str, transforms: Sequence[Transform], arrays: Sequence[Array]
 ) -> Outputs:
-    """The outputs of a function of a module, differentiated like this, and their names."""
+    """The outputs of a function of a module, transformed like this, and their names."""
     try:
         if is_lowered(find_function(module, name)):
             return _run_lowered(module, name, arrays)
-        return _run_tensors(module, name, gradients, arrays)
+        return _run_tensors(module, name, transforms, arrays)
     except MemoryError as error:
         raise TileError(f"there is not enough memory for this: {error}") from None
 
 
 def run_whole_arrays(
-    module: ModuleOp, name: str, gradients: Sequence[Gradient], arrays: Sequence[Array]
+    module: ModuleOp, name: str, transforms: Sequence[Transform], arrays: Sequence[Array]
 ) -> Outputs:
     """The outputs as ``run_reference`` gives them, for arrays of many elements.
 
@@ -67,15 +67,15 @@ def run_whole_arrays(
     from tiledialect.passes.specialize.tile_specialize import specialize
 
     function = find_function(module, name)
-    if gradients or is_lowered(function) or not has_lift_ops(function):
-        return run_reference(module, name, gradients, arrays)
+    if transforms or is_lowered(function) or not has_lift_ops(function):
+        return run_reference(module, name, transforms, arrays)
     copy = module.clone()
     try:
         specialize(find_function(copy, name), types_of(arrays))
         without_patterns(find_function(copy, name))
     except TileError:
         copy = module
-    return run_reference(copy, name, gradients, arrays)
+    return run_reference(copy, name, transforms, arrays)
 
 
 def _run_lowered(module: ModuleOp, name: str, arrays: Sequence[Array]) -> Outputs:
@@ -87,15 +87,15 @@ def _run_lowered(module: ModuleOp, name: str, arrays: Sequence[Array]) -> Output
 
 
 def _run_tensors(
-    module: ModuleOp, name: str, gradients: Sequence[Gradient], arrays: Sequence[Array]
+    module: ModuleOp, name: str, transforms: Sequence[Transform], arrays: Sequence[Array]
 ) -> Outputs:
     from tiledialect.lowering.runtime.call.arrays import check_shape
-    from tiledialect.passes.gradient.tile_gradient import specialize_gradient
     from tiledialect.passes.specialize.tile_widen import TileWidenPass
+    from tiledialect.passes.transform.transforms import specialize_transformed
 
     module = module.clone()
     function = find_function(module, name)
-    specialize_gradient(function, types_of(arrays), gradients)
+    specialize_transformed(function, types_of(arrays), transforms)
     TileWidenPass().apply(Context(), module)
     # Unused ops are not compiled either, whatever their errors.
     region_dce(function.body)
@@ -107,15 +107,17 @@ def _run_tensors(
     return result_names(function), interpret(module, function.sym_name.data, arrays)
 
 
-def output_types(module: ModuleOp, name: str, gradients: Sequence[Gradient], types: Types) -> Types:
+def output_types(
+    module: ModuleOp, name: str, transforms: Sequence[Transform], types: Types
+) -> Types:
     """The types of the outputs for inputs of these types. Compiles nothing."""
     from tiledialect.lowering.host.given_kernels import bound
-    from tiledialect.passes.gradient.tile_gradient import specialize_gradient
+    from tiledialect.passes.transform.transforms import specialize_transformed
 
     function = find_function(module, name)
     if is_lowered(function):
         function = declaration(find_function(bound(module, name, types), name))
     else:
         function = function.clone()
-        specialize_gradient(function, types, gradients)
+        specialize_transformed(function, types, transforms)
     return tuple(t for t in function.function_type.outputs if isinstance(t, TensorType))

@@ -76,9 +76,8 @@ def _steps(program: Program, trial: Trial) -> Iterator[str]:
 def _function(program: Program, device: Device, trial: Trial, is_lowered: bool) -> Iterator[str]:
     """The function with all that was decided of it, and is not yet done."""
     yield f"f = td.compile(module, name={program.name!r}, device={device.id!r})"
-    for step in () if is_lowered else program.gradients:
-        wrt = None if step.only_reals else tuple(step.wrt)
-        yield f"f = f.gradient({wrt!r}, with_outputs={step.with_outputs})"
+    for step in () if is_lowered else program.transforms:
+        yield f"f = f.{step.call}"
     if program.fusion != Fusion() and not is_lowered:
         yield f"f = f.with_fusion(**{vars(program.fusion)!r})"
     schedules = {

@@ -36,7 +36,7 @@ class _File:
 
 def digest(program: Program) -> str:
     """Digest of a program, without its schedules: of the source, and of what is made of it."""
-    made = repr((program.gradients, program.fusion))
+    made = repr((program.transforms, program.fusion))
     return f"{source_digest(program)}-{hashlib.sha256(made.encode()).hexdigest()[:16]}"
 
 

@@ -71,7 +71,7 @@ class Subject:
     def to_bytes(self) -> bytes:
         """The subject for another process, perhaps on another machine."""
         program = self.program
-        own = program.name, program.text, program.gradients, program.schedules
+        own = program.name, program.text, program.transforms, program.schedules
         given = *own, program.fusion, program.passes
         module = print_module(program.module)
         return pickle.dumps((module, given, self.device.id, self.cases))
@@ -100,7 +100,7 @@ def cost_device(device: Device) -> CostDevice | None:
 def key_of(program: Program, types: Types, device: Device) -> str:
     """Name of a program for inputs of some types on a device with its driver."""
     parts = (
-        *(program.text, program.name, repr(program.gradients), *program.schedules),
+        *(program.text, program.name, repr(program.transforms), *program.schedules),
         *(str(program.fusion), *map(str, types), device.platform, device.name, device.driver),
     )
     digest = hashlib.sha256()

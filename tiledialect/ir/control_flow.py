@@ -53,10 +53,11 @@ def write_out(loop: scf.ForOp, steps: range) -> None:
     Rewriter.replace_op(loop, [], values)
 
 
-def write_out_all(function: func.FuncOp) -> None:
+def write_out_all(function: func.FuncOp, wanted: str) -> None:
     """Replace the loops of a function by their iterations, and branches by selections.
 
-    Raises a TileError for a loop that ends by its data, or of too many iterations.
+    Raises a TileError, that there is no ``wanted``, for a loop that ends by its data, or of too
+    many iterations.
     """
     while (op := next(iter(ops_of(function, *CONTROL)), None)) is not None:
         match op:
@@ -64,12 +65,12 @@ def write_out_all(function: func.FuncOp) -> None:
                 size = size_of_body(op)
                 if len(steps) * size > MOST_DIFFERENTIATED:
                     many = f"{len(steps)} iterations of {size} ops are more than"
-                    raise TileError.at(op, f"scf.for has no gradient: {many} {MOST_DIFFERENTIATED}")
+                    raise TileError.at(op, f"scf.for has no {wanted}: {many} {MOST_DIFFERENTIATED}")
                 write_out(op, steps)
             case scf.IfOp():
                 _select(op)
             case _:
-                raise TileError.at(op, f"{op.name} has no gradient: data decide when it ends")
+                raise TileError.at(op, f"{op.name} has no {wanted}: data decide when it ends")
 
 
 def _select(branch: scf.IfOp) -> None:

@@ -136,7 +136,7 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
         found = _opened(program, types, target, after)
         if found is not None:
             return found if after is not None else close(found, program.name, types)
-    given = program.module, program.name, types, target, program.gradients, after
+    given = program.module, program.name, types, target, program.transforms, after
     with transferring(program.known_schedules), limited(program.budget):
         return compile_module(*given, program.schedules, program.fusion, program.passes)
 
@@ -191,7 +191,7 @@ def views(program: Program, types: Types | None, device: Device) -> Views:
     try:
         return views_of(module, local_size_of(module))
     except OpenSizeError:
-        given = program.module, program.name, types, target, program.gradients, "lift-lower"
+        given = program.module, program.name, types, target, program.transforms, "lift-lower"
         module = compile_module(*given, program.schedules, program.fusion)
         return views_of(module, local_size_of(module))
 

@@ -15,7 +15,7 @@ from tiledialect.ir.signature import find_function
 from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
-    from tiledialect.passes.gradient.tile_gradient import Gradient
+    from tiledialect.passes.transform.transforms import Transform
     from tiledialect.schedule.search.size_transfer import KnownSchedules
 
 Types = tuple[TensorType[Attribute], ...]
@@ -43,8 +43,8 @@ class Program:
     module: ModuleOp
     name: str
     text: str
-    gradients: tuple[Gradient, ...] = ()
-    """Inputs of each differentiation of the function."""
+    transforms: tuple[Transform, ...] = ()
+    """Gradients and batches of the function, in order."""
     schedules: tuple[str, ...] = ()
     """Schedules for kernels, as `tile-loop-tiling` takes them."""
     fusion: Fusion = field(default_factory=Fusion)
@@ -77,7 +77,7 @@ class Program:
 
         if self.is_lowered:
             return False
-        return bool(self.gradients) or not is_of_patterns(find_function(self.module, self.name))
+        return bool(self.transforms) or not is_of_patterns(find_function(self.module, self.name))
 
     @cached_property
     def known_schedules(self) -> KnownSchedules:
@@ -89,5 +89,5 @@ class Program:
 
     @property
     def result_name(self) -> str:
-        """Name of the function with its gradients."""
-        return self.name + "_gradient" * len(self.gradients)
+        """Name of the function that the transformations make."""
+        return self.name + "".join(step.suffix for step in self.transforms)

@@ -75,7 +75,7 @@ class Specialization:
         exact = precision_of(program.module) == "exact"
         self.options = build_options(device.short_platform, exact=exact)
         self.key = cache.key(
-            *(program.text, program.name, repr(program.gradients), *program.schedules),
+            *(program.text, program.name, repr(program.transforms), *program.schedules),
             *(*map(str, types), str(spec), *self.options, repr(instructions.table())),
             *(device.platform, device.name, device.version, device.driver, machine()),
             *(() if program.budget is None else (f"within {program.budget} s",)),

@@ -53,7 +53,7 @@ def in_normal_form(name: str, wrt: str | None) -> tuple[ModuleOp, list[Array]]:
     program = function._program  # pyright: ignore[reportPrivateUsage]
     types = [TensorType(f32, x.shape) for x in inputs]
     after = "tile-split-product"
-    return compile_module(program.module, None, types, None, program.gradients, after), inputs
+    return compile_module(program.module, None, types, None, program.transforms, after), inputs
 
 
 def rewritten(module: ModuleOp) -> ModuleOp:

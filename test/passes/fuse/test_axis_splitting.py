@@ -228,7 +228,7 @@ def test_kernels(name: str, target: str):
     types = [TensorType(f32, s) for s in shapes]
     for number in numbers:
         program = function._program  # pyright: ignore[reportPrivateUsage]
-        spec_, gradients = TARGETS[target], program.gradients
+        spec_, gradients = TARGETS[target], program.transforms
         module = compile_module(program.module, program.name, types, spec_, gradients, "tile-fuse")
         assert sum(isinstance(op, KernelOp) for op in module.walk()) == number
         made = find_function(module, None).function_type.outputs

@@ -120,7 +120,7 @@ def test_pairs_are_not_written(source: str):
     for kind in ("gpu", "cpu"):
         target = spec(kind.upper(), {"type": kind, "compute_units": 2, "launch": 0.0})
         module = compile_module(
-            program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+            program.module, program.name, types_of(arrays), target, program.transforms, "tile-fuse"
         )
         made = [v.type for op in module.walk() if isinstance(op, KernelOp) for v in op.outputs]
         shapes = [t.get_shape() for t in made if isinstance(t, TensorType)]
@@ -139,7 +139,7 @@ def test_parts_are_read_past_masks(source: str, masks: int):
     arrays.append(np.ones((8, columns), np.float32))
     target = spec("CPU", {"type": "cpu", "launch": 0.0})
     module = compile_module(
-        program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+        program.module, program.name, types_of(arrays), target, program.transforms, "tile-fuse"
     )
     assert sum(isinstance(op, SelectOp) for op in module.walk()) == masks
 
@@ -152,7 +152,7 @@ def test_gradients_of_parts_read_their_own_part():
     for kind in ("gpu", "cpu"):
         target = spec(kind.upper(), {"type": kind, "compute_units": 2, "launch": 0.0})
         module = compile_module(
-            program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+            program.module, program.name, types_of(arrays), target, program.transforms, "tile-fuse"
         )
         kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
         assert len(kernels) == 2 and all(len(k.inputs) == 2 for k in kernels)

@@ -62,7 +62,7 @@ def test_results(source: str, shape: tuple[int, ...], gradient: bool, device: td
     target = spec("GPU", GPU)
     program = function._program  # pyright: ignore[reportPrivateUsage]
     module = compile_module(
-        program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+        program.module, program.name, types_of(arrays), target, program.transforms, "tile-fuse"
     )
     kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
     whole = [v for k in kernels for v in k.outputs if v.type == kernels[-1].outputs[0].type]
@@ -94,7 +94,7 @@ def kernels_of(function: td.Function, arrays: list[Any], target: Attribute) -> l
     program = function._program  # pyright: ignore[reportPrivateUsage]
     types = types_of(arrays)
     module = compile_module(
-        program.module, program.name, types, target, program.gradients, "tile-fuse"
+        program.module, program.name, types, target, program.transforms, "tile-fuse"
     )
     return [op for op in module.walk() if isinstance(op, KernelOp)]
 
@@ -180,7 +180,7 @@ def test_ends_of_rows(wrt: str, described: bool, device: td.Device):
     target = spec("GPU", GPU) if described else spec("CPU", {"type": "cpu", "launch": 0.0})
     program = function._program  # pyright: ignore[reportPrivateUsage]
     module = compile_module(
-        program.module, program.name, types_of(arrays), target, program.gradients, "tile-fuse"
+        program.module, program.name, types_of(arrays), target, program.transforms, "tile-fuse"
     )
     kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
     shapes = [t.get_shape() for k in kernels for t in k.result_types if isinstance(t, TensorType)]

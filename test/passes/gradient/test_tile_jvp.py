@@ -138,12 +138,12 @@ NOT_LINEAR = """function (X[N]) -> (Y) {
     [
         (CUBE, "Z", "Z"),
         (NOT_LINEAR, None, "a custom gradient is not linear in its cotangent"),
-        ("function (X[N]) -> (Y) { Y = index(X, 0); }", None, "no output holds reals"),
+        ("function (X[N]) -> (Y) { Y = index(X, 0); }", None, "no output of main holds reals"),
     ],
 )
 def test_refusals(text: str, wrt: str | None, words: str):
     with pytest.raises(TileError) as caught:
-        td.compile(text).jvp(wrt)
+        td.compile(text).jvp(wrt)(np.float32([1, 2]), np.float32([1, 2]))
     assert words in str(caught.value)
 
 
@@ -151,8 +151,7 @@ def test_refusals(text: str, wrt: str | None, words: str):
     ("x", "t", "words"),
     [
         (np.int32([1, 2]), np.float32([1, 2]), "X holds i32: there are no tangents of integers"),
-        (np.float32([1, 2]), np.ones(2), "TX is the tangent of X (2xf32), but 2xf64 was given"),
-        (np.float32([1, 2]), np.ones(3, np.float32), "dimension N is 2 in X"),
+        (np.float32([1, 2]), np.ones(3), "TX must be 2xf32, as X is, not 3xf64"),
     ],
 )
 def test_tangents_that_do_not_fit(x: Any, t: Any, words: str):

@@ -86,7 +86,7 @@ def checked(name: str, parts: int, arrays: list[Array]) -> None:
     compiled = function(name)
     program = compiled._program  # pyright: ignore[reportPrivateUsage]
     module = compile_module(
-        program.module, program.name, types_of(arrays), None, program.gradients, "tile-winograd"
+        program.module, program.name, types_of(arrays), None, program.transforms, "tile-winograd"
     )
     split = module.clone()
     TileSplitRowsPass(parts).apply(Context(), split)
@@ -157,7 +157,7 @@ def test_parts_on_a_gpu():
         program = function(name)._program  # pyright: ignore[reportPrivateUsage]
         types = [TensorType(f32, (2, 1 << 16)) for _ in range(len(shapes) + is_gradient)]
         module = compile_module(
-            program.module, program.name, types, GPU, program.gradients, "tile-fuse"
+            program.module, program.name, types, GPU, program.transforms, "tile-fuse"
         )
         assert len(ops_of(module, KernelOp)) == count, (name, source)
 

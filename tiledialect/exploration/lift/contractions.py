@@ -29,5 +29,5 @@ def as_patterns(program: Program, types: Types, device: Device) -> Program:
     name = find_function(module, None).sym_name.data
     if not is_of_patterns(find_function(module, name)):
         raise TileError(f"{program.result_name} has ops that are no contractions")
-    text = f"{program.text}\n// {TO_LIFT} {program.gradients!r}"
+    text = f"{program.text}\n// {TO_LIFT} {program.transforms!r}"
     return replace(program, module=module, name=name, text=text, gradients=(), opened={}, built={})
