@@ -125,8 +125,31 @@ def _slopes(
         torch.zeros(shape, dtype=dtype) if c is None else c.to(dtype)
         for c, (shape, dtype) in zip(cotangents, ctx.outputs, strict=True)
     ]
-    results = iter(call(_gradient_text(ctx.program, wrt), [*ctx.saved_tensors, *given]))
+    program = _derived(ctx.program, "gradient", wrt)
+    results = iter(call(program, [*ctx.saved_tensors, *given]))
     return [next(results) if is_needed else None for is_needed in needed]
+
+
+def _tangents(ctx: Any, tangents: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """The tangents of the outputs, None for integers."""
+    f, count = _function_of(ctx.program), len(ctx.outputs)
+    if not any(dtype.is_floating_point for _, dtype in ctx.outputs):
+        return [None] * count
+    given = {n: t for n, t in zip(f.inputs, tangents, strict=True) if t is not None}
+    program = _derived(ctx.program, "jvp", tuple(given))
+    results = _recorded(program, [*ctx.saved_tensors, *given.values()])[count:]
+    reals = _function_of(program)._transforms[-1].reals
+    found = dict(zip(reals, results, strict=True))
+    return [
+        found[name] if dtype.is_floating_point else None
+        for name, (_, dtype) in zip(f.outputs, ctx.outputs, strict=True)
+    ]
+
+
+def _batched(program: str, dims: Sequence[int | None]) -> str:
+    """Text of a program's function of a batch, at the axes that PyTorch gives."""
+    axes = zip(_function_of(program).inputs, dims, strict=True)
+    return _derived(program, "vmap", tuple((n, d) for n, d in axes if d is not None))
 
 
 class _Call(torch.autograd.Function):
@@ -140,12 +163,22 @@ class _Call(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
         program, *tensors = inputs
         _save(ctx, program, tensors, output)
+        ctx.save_for_forward(*tensors)
         ctx.mark_non_differentiable(*(t for t in output if not t.is_floating_point()))
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
         needed = ctx.needs_input_grad[1:]
         return None, *_slopes(ctx, needed, cotangents, _recorded)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Tensor | None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return tuple(_tangents(ctx, tangents[1:]))
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Sequence[int | None], program: str, *tensors: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        results = _recorded(_batched(program, in_dims[1:]), list(tensors))
+        return tuple(results), (0,) * len(results)
 
 
 @front_door
@@ -175,6 +208,14 @@ def _backward_of_operator(ctx: Any, cotangents: Sequence[Tensor | None]) -> tupl
 
 
 _operator.register_autograd(_backward_of_operator, setup_context=_save_operator)
+
+
+@_operator.register_vmap
+def _batch_of_operator(
+    info: Any, in_dims: tuple[Any, Sequence[int | None]], program: str, inputs: list[Tensor]
+) -> tuple[list[Tensor], list[int]]:
+    results = _operator(_batched(program, in_dims[1]), inputs)
+    return results, [0] * len(results)
 
 
 # -- programs as texts ---------------------------------------------------------------------------
@@ -208,19 +249,22 @@ def _restored(program: str) -> Function:
     return f
 
 
-_gradients: WeakKeyDictionary[Function, dict[tuple[str, ...], tuple[Function, str]]] = (
+_derivations: WeakKeyDictionary[Function, dict[tuple[Any, ...], tuple[Function, str]]] = (
     WeakKeyDictionary()
 )
 
 
-def _gradient_text(program: str, wrt: tuple[str, ...]) -> str:
-    """Text of a program's gradient, made once and kept with its compiled programs."""
+def _derived(program: str, method: str, given: tuple[Any, ...]) -> str:
+    """Text of a program's gradient, of its tangents or of its function of a batch.
+
+    Each is made once, and kept with its compiled programs.
+    """
     f = _function_of(program)
-    known = _gradients.setdefault(f, {})
-    if wrt not in known:
-        gradient = f.gradient(wrt)
-        known[wrt] = gradient, _text_of(gradient)
-    return known[wrt][1]
+    known = _derivations.setdefault(f, {})
+    if (method, given) not in known:
+        made = getattr(f, method)(dict(given) if method == "vmap" else given)
+        known[method, given] = made, _text_of(made)
+    return known[method, given][1]
 
 
 # -- tensors ---------------------------------------------------------------------------------

@@ -30,4 +30,4 @@ def as_patterns(program: Program, types: Types, device: Device) -> Program:
     if not is_of_patterns(find_function(module, name)):
         raise TileError(f"{program.result_name} has ops that are no contractions")
     text = f"{program.text}\n// {TO_LIFT} {program.transforms!r}"
-    return replace(program, module=module, name=name, text=text, gradients=(), opened={}, built={})
+    return replace(program, module=module, name=name, text=text, transforms=(), opened={}, built={})
