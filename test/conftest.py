@@ -103,22 +103,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SEED",
         help="run all cases of tests marked `covering`, in an order by this number",
     )
+    parser.addoption(
+        "--left-out",
+        type=int,
+        metavar="SEED",
+        help="run the cases alone that are left out otherwise, in an order by this number",
+    )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out cases of tests that have many, and leave each case to one of two devices."""
-
-    def leave(skipped: set[pytest.Item]) -> None:
-        config.hook.pytest_deselected(items=list(skipped))
-        items[:] = [item for item in items if item not in skipped]
-
-    if (seed := config.getoption("--every-case")) is None:
-        leave(case_samples.left_out(items))
-    else:
-        Random(seed).shuffle(items)
+    every, wanted = config.getoption("--every-case"), config.getoption("--left-out")
+    gone = set[pytest.Item]() if every is not None else case_samples.left_out(items)
     if not config.getoption("--every-device"):
-        leave(device_turns.left_out(items))
+        gone |= device_turns.left_out([item for item in items if item not in gone])
+    if wanted is not None:
+        gone = {*items} - gone
+    config.hook.pytest_deselected(items=list(gone))
+    items[:] = [item for item in items if item not in gone]
+    if (seed := every if wanted is None else wanted) is not None:
+        Random(seed).shuffle(items)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -48,6 +48,7 @@ from tiledialect.index.integer.simplify import (
 )
 from tiledialect.index.size import Size
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid, axes_of
+from tiledialect.lowering.lift_to_nest.paths import Path, indices
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
 from tiledialect.lowering.lift_to_nest.view_traces import Trace, ViewStep
 from tiledialect.lowering.lift_to_nest.views import (
@@ -59,12 +60,10 @@ from tiledialect.lowering.lift_to_nest.views import (
     Layout,
     Memory,
     Nowhere,
-    Path,
     Ring,
     TupleView,
     View,
     ViewAccess,
-    indices,
     resolve,
 )
 from tiledialect.lowering.nest.utils.builder import LOCAL, PRIVATE, NestBuilder

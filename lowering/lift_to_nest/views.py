@@ -12,7 +12,7 @@ Nothing here emits code; the elements of computed views are left open.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from typing_extensions import override
@@ -29,19 +29,14 @@ from tiledialect.index.integer.expressions import (
     mod,
     select,
 )
-
-
-@dataclass(frozen=True)
-class Component:
-    """Step of a path: a component of a tuple."""
-
-    number: int
-
-    def __str__(self) -> str:
-        return f"get {self.number}"
-
-
-Path = tuple["Expr | Component", ...]
+from tiledialect.lowering.lift_to_nest.paths import (
+    Component,
+    Path,
+    first_component,
+    indices,
+    one,
+    two,
+)
 
 
 class View:
@@ -459,33 +454,6 @@ class Generated(Layout):
 def made_by(op: Operation, view: View) -> View:
     """Mark a view with the op that it is for."""
     return replace(view, origin=op) if isinstance(view, Layout) and not view.origin else view
-
-
-# -- paths ---------------------------------------------------------------------------------------
-
-
-def indices(path: Path) -> Iterator[Expr]:
-    """Steps of a path, which are all indices."""
-    for step in path:
-        assert isinstance(step, Expr)
-        yield step
-
-
-def one(path: Path) -> tuple[Expr, Path]:
-    """First step of a path, which is an index, and the others."""
-    (index,) = indices(path[:1])
-    return index, path[1:]
-
-
-def two(path: Path) -> tuple[Expr, Expr, Path]:
-    """First two steps of a path, which are indices, and the others."""
-    outer, inner = indices(path[:2])
-    return outer, inner, path[2:]
-
-
-def first_component(path: Path) -> tuple[int, int]:
-    """Position and number of the first component in a path."""
-    return next((k, s.number) for k, s in enumerate(path) if isinstance(s, Component))
 
 
 Watch = Callable[[View, Path], None]

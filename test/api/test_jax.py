@@ -36,7 +36,8 @@ with `make jax`."""
 @pytest.fixture
 def is_whole(request: pytest.FixtureRequest) -> bool:
     """Whether all is to be run, as by `make jax`."""
-    return request.config.getoption("--every-case") is not None
+    options = request.config.option
+    return (options.every_case, options.left_out) != (None, None)
 
 
 @pytest.mark.parametrize("group", GROUPS)

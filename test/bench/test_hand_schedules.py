@@ -18,7 +18,7 @@ from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.dialects.tile.schedule_text import named_kernels, read_schedules
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.lowering.compilation import compile_module
-from tiledialect.passes.gradient.tile_gradient import Gradient
+from tiledialect.passes.transform.transforms import Gradient
 from tiledialect.schedule.cost.device import device_of
 from tiledialect.schedule.search.decisions import made
 from tiledialect.schedule.search.space import decisions_of, schedule_of

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from covering import half
+from covering import of_all_words
 from operations import convolutions, elementwise, moves, pools, products, reductions, special
 from running import Case, reference, run_together
-
-from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 
 MODULES = {
     module.__name__.rpartition(".")[2]: module
@@ -19,19 +17,11 @@ CASES: list[Case] = [case for module in MODULES.values() for case in module.CASE
 
 BATCH = 16
 """Number of operations that are built as one program."""
-TYPES = tuple(map(str, NUMPY_TYPES.values()))
-
-
-def _on_devices(module: str) -> list[Case]:
-    """Cases of a module, and a quarter of those with a type; `make fuzz` has all."""
-    cases = MODULES[module].CASES
-    typed = [c.name for c in cases if c.name.endswith(TYPES)]
-    left_out = {*typed} - {*half(half(typed))}
-    return [c for c in cases if c.name not in left_out]
 
 
 def _batches(module: str) -> list[list[Case]]:
-    cases = _on_devices(module)
+    """Cases of a module with every operation, type and option; `make fuzz` has all."""
+    cases = of_all_words(MODULES[module].CASES)
     return [cases[k : k + BATCH] for k in range(0, len(cases), BATCH)]
 
 

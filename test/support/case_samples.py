@@ -1,21 +1,22 @@
 """Tests marked `covering`: of many cases the suite runs few, and `make fuzz` all.
 
 The few have every value of each parameter (`covering(1)`) or every pair of values of two of them
-(`covering(2)`). With `--every-case` all cases run.
+(`covering(2)`), or every word of the cases' names (`covering(1, words=True)`). With `--every-case`
+all cases run.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import pytest
-from covering import covering
+from covering import covering, words
 
-Case = tuple[tuple[int, ...], ...]
-"""The values of each `parametrize` of a test, by their identities."""
+Case = tuple[tuple[int, ...], ...] | frozenset[Hashable]
+"""The values of each `parametrize` of a test, by their identities, or the words of a case's name."""
 
 
 def left_out(items: Sequence[pytest.Item]) -> set[pytest.Item]:
@@ -25,7 +26,7 @@ def left_out(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     for item in items:
         if mark := item.get_closest_marker("covering"):
             test = item.nodeid.partition("[")[0]
-            case = _case(item)
+            case = _words(item) if mark.kwargs.get("words") else _case(item)
             tests[test][case].add(item)
             (strengths[test],) = mark.args
     found = set[pytest.Item]()
@@ -33,6 +34,13 @@ def left_out(items: Sequence[pytest.Item]) -> set[pytest.Item]:
         kept = {*covering([*cases], strengths[test])}
         found.update(*(group for k, group in enumerate(cases.values()) if k not in kept))
     return found
+
+
+def _words(item: pytest.Item) -> Case:
+    """Words of a case's name, which is without the device."""
+    callspec: Any = item.callspec  # pyright: ignore[reportAttributeAccessIssue]
+    device = callspec.params.get("device") or callspec.params.get("queue")
+    return words(callspec.id.replace(getattr(device, "id", ""), "", 1))
 
 
 def _case(item: pytest.Item) -> Case:

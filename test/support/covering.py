@@ -1,16 +1,14 @@
-"""Samples of values: few combinations with every pair of values, and half of a list."""
+"""Samples of values: few combinations with every pair of values, few names with every word."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from itertools import combinations, product
 from typing import Any, TypeVar
-from zlib import crc32
 
 T = TypeVar("T")
 Combination = tuple[Any, ...]
-Value = tuple[int, Hashable]
-"""The place of a value in a combination, and what it is known by."""
 
 
 def pairwise(*values: Sequence[Any]) -> list[Combination]:
@@ -20,13 +18,14 @@ def pairwise(*values: Sequence[Any]) -> list[Combination]:
     return [tuple(v[k] for v, k in zip(values, case, strict=True)) for case in found]
 
 
-def covering(cases: Sequence[Sequence[Hashable]], strength: int) -> list[int]:
+def covering(cases: Sequence[Sequence[Hashable] | frozenset[Hashable]], strength: int) -> list[int]:
     """Numbers of few cases that hold all that the cases hold of so many values at once.
 
-    Each is the first of those left with the most that none before it has.
+    The values of a case are known by their places, or are a set. Each case is the first of those
+    left with the most that none before it has.
     """
     held = [_held(case, strength) for case in cases]
-    missing = set[tuple[Value, ...]]().union(*held)
+    missing = set[tuple[Hashable, ...]]().union(*held)
     found: list[int] = []
     while missing:
         best = max(range(len(held)), key=lambda k: len(missing & held[k]))
@@ -35,12 +34,18 @@ def covering(cases: Sequence[Sequence[Hashable]], strength: int) -> list[int]:
     return found
 
 
-def half(values: Sequence[T]) -> list[T]:
-    """Half of some values, chosen by a hash of their names."""
-    by_hash = sorted(values, key=lambda value: crc32(str(value).encode()))
-    chosen = {*map(str, by_hash[::2])}
-    return [value for value in values if str(value) in chosen]
+def words(name: str) -> frozenset[Hashable]:
+    """Words and numbers of a name."""
+    return frozenset(re.findall(r"[^\W\d_]+|\d+", name))
 
 
-def _held(case: Sequence[Hashable], strength: int) -> set[tuple[Value, ...]]:
-    return {*combinations(enumerate(case), min(strength, len(case)))}
+def of_all_words(values: Sequence[T]) -> list[T]:
+    """Few of some values, whose names have all words of the names."""
+    return [values[k] for k in sorted(covering([words(str(value)) for value in values], 1))]
+
+
+def _held(
+    case: Sequence[Hashable] | frozenset[Hashable], strength: int
+) -> set[tuple[Hashable, ...]]:
+    values = sorted(case, key=str) if isinstance(case, frozenset) else enumerate(case)
+    return {*combinations(values, min(strength, len(case)))}

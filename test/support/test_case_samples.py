@@ -14,12 +14,14 @@ class Item(SimpleNamespace):
 
     __hash__ = object.__hash__
 
-    def __init__(self, strength: int, *names: str, **params: int):
-        super().__init__(nodeid=f"a.py::t[{params}]", callspec=SimpleNamespace(params=params))
-        self.strength, self.names = strength, names
+    def __init__(self, strength: int, *names: str, words: str = "", **params: int):
+        callspec = SimpleNamespace(params=params, id=words)
+        super().__init__(nodeid=f"a.py::t[{params}]", callspec=callspec)
+        self.strength, self.names, self.words = strength, names, words
 
     def get_closest_marker(self, name: str) -> SimpleNamespace | None:
-        return SimpleNamespace(args=(self.strength,)) if self.strength else None
+        mark = SimpleNamespace(args=(self.strength,), kwargs={"words": bool(self.words)})
+        return mark if self.strength else None
 
     def iter_markers(self, name: str) -> list[SimpleNamespace]:
         return [SimpleNamespace(args=(names,)) for names in self.names]
@@ -55,3 +57,11 @@ def test_all_run_without_the_mark_and_with_every_pair_of_two(strength: int):
 
 def test_values_of_one_list_stay_together():
     assert len(kept(1, "a, b")) == 24
+
+
+def test_every_word_is_there():
+    names = ("sum_f32", "sum_f64", "product_f32", "product_f64", "sum_3", "sum_4", "sum_3_f32")
+    items = [Item(1, words=name, number=k) for k, name in enumerate(names)]
+    gone = left_out(items)
+    found = [item.words for item in items if item not in gone]
+    assert found == ["product_f64", "sum_4", "sum_3_f32"]

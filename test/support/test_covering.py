@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-from covering import half, pairwise
+from covering import of_all_words, pairwise
 
 
 def test_every_pair_is_there():
@@ -19,8 +19,7 @@ def test_all_combinations_of_two():
     assert sorted(pairwise("ab", "cde")) == sorted(product("ab", "cde"))
 
 
-def test_half_in_their_order():
-    values = [f"value {k}" for k in range(101)]
-    found = half(values)
-    assert len(found) == 51
-    assert found == [value for value in values if value in found]
+def test_all_words_are_there_in_the_order_of_the_values():
+    values = [f"{op}_{dtype}" for op in ("sum", "product", "mean") for dtype in ("f32", "f16")]
+    found = of_all_words(values)
+    assert found == ["sum_f32", "product_f16", "mean_f32"]

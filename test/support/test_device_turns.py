@@ -19,9 +19,9 @@ class Item(SimpleNamespace):
 
     __hash__ = object.__hash__
 
-    def __init__(self, case: int, device: td.Device, marked: bool = False):
+    def __init__(self, case: int, device: td.Device, marked: bool = False, test: str = "t"):
         callspec = SimpleNamespace(params={"device": device})
-        super().__init__(nodeid=f"a.py::t[{device.id}-{case}]", callspec=callspec)
+        super().__init__(nodeid=f"a.py::{test}[{device.id}-{case}]", callspec=callspec)
         self.case, self.device, self.marked = case, device, marked
 
     def get_closest_marker(self, name: str) -> bool:
@@ -44,6 +44,15 @@ def test_each_case_runs_once_and_each_device_has_half():
 @needs_both
 def test_few_cases_run_on_both():
     assert len(kept(MANY - 1, BOTH)) == 2 * (MANY - 1)
+
+
+@needs_both
+def test_tests_of_one_case_take_turns_within_their_file():
+    items = [Item(0, device, test=f"t{k}") for k in range(6) for device in BOTH]
+    gone = left_out(items)
+    left = [item for item in items if item not in gone]
+    assert len({item.nodeid.partition("[")[0] for item in left}) == len(left) == 6
+    assert [[item.device for item in left].count(d) for d in BOTH] == [3, 3]
 
 
 @needs_both

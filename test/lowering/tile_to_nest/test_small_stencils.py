@@ -19,7 +19,7 @@ from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
-from tiledialect.passes.gradient.tile_gradient import Gradient
+from tiledialect.passes.transform.transforms import Gradient
 
 PROGRAMS = {
     "difference": """function (X[M, N]) -> (Y) {

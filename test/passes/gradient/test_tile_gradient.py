@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from compare import LARGEST, assert_close
-from covering import half
 from generators import Contraction
 from gradients import contractions, custom, elementwise
 from gradients.differences import (
@@ -44,9 +43,9 @@ def test_first_order(case: Case):
     check_module(case.module(), case.inputs, case.wrt)
 
 
-@pytest.mark.parametrize("case", half([c for c in CASES if c.second]), ids=str)
+@pytest.mark.covering(1, words=True)
+@pytest.mark.parametrize("case", [c for c in CASES if c.second], ids=str)
 def test_second_order(case: Case):
-    """`make fuzz` tries all."""
     check_second_order(case)
 
 
@@ -99,9 +98,9 @@ def check_text(case: Case) -> None:
     assert_results(load(print_tile(specialized)), inputs, wanted, "the specialized one's text")
 
 
-@pytest.mark.parametrize("case", half(half(CASES)), ids=str)
+@pytest.mark.covering(1, words=True)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_text(case: Case):
-    """`make fuzz` tries all."""
     check_text(case)
 
 

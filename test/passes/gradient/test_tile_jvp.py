@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from compare import assert_close
-from covering import half
 from gradients import contractions, elementwise
 from gradients.differences import Case, cotangents, differentiated, run, specialized, wrt_of
 from xdsl.dialects.builtin import ModuleOp
@@ -26,9 +25,9 @@ TOLERANCE = 1e-11
 """Both sums are of float64, of terms that are added in another order."""
 
 
-@pytest.mark.parametrize("case", half(half(CASES)), ids=str)
+@pytest.mark.covering(1, words=True)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_tangents_are_the_transpose_of_gradients(case: Case):
-    """`make fuzz` tries all."""
     check_transpose(case)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from compare import assert_close
-from covering import half
 from gradients import contractions, elementwise
 from gradients.differences import Case
 from hypothesis import HealthCheck, given, settings
@@ -64,7 +63,8 @@ def stacked(array: Array, axis: int, seed: int) -> Array:
     return np.stack([array, *others], axis)
 
 
-@pytest.mark.parametrize("case", half(half(CASES)), ids=str)
+@pytest.mark.covering(1, words=True)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_cases_of_gradients(case: Case):
     axes: list[int | None] = [-1 if k % 2 else 0 for k in range(len(case.inputs))]
     if len(axes) > 2:

@@ -22,7 +22,7 @@ from tiledialect.dialects.tile.structure.row_axes import reduced_by, shape
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
-from tiledialect.passes.gradient.tile_gradient import Gradient
+from tiledialect.passes.transform.transforms import Gradient
 from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule, Stage
 
 PROGRAMS = {
