@@ -54,6 +54,7 @@ def compiled(path: Path, target: Attribute | None, after: str | None) -> ModuleO
     return compile_module(module, None, types, target, gradients, after, schedules=schedules)
 
 
+@pytest.mark.covering(1, words=True)
 @every_file
 def test_kernels_are_lowered_by_it(path: Path) -> None:
     """For no device in particular: what a device has room for is another matter."""

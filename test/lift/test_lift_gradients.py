@@ -77,6 +77,7 @@ def by_reference(f: td.Function) -> Run:
 SEARCHES = {"search_linear", "search_binary"}
 
 
+@pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in SEARCHES])
 def test_programs_of_every_pattern(name: str):
     f = doubled(EXAMPLES[name].program(Make(Random(name))))

@@ -33,6 +33,7 @@ def test_names_are_unique():
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("operation", CASES, ids=str)
 def test_reference(operation: Case):
     operation.check(reference(operation.source, operation.inputs))

@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 import onnx_oracle
 
-STEP = 24
+STEP = 48
 """One of so many tests runs in the suite."""
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import product
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from case_samples import left_out
+
+import tiledialect as td
 
 
 class Item(SimpleNamespace):
@@ -14,7 +18,7 @@ class Item(SimpleNamespace):
 
     __hash__ = object.__hash__
 
-    def __init__(self, strength: int, *names: str, words: str = "", **params: int):
+    def __init__(self, strength: int, *names: str, words: str = "", **params: Any):
         callspec = SimpleNamespace(params=params, id=words)
         super().__init__(nodeid=f"a.py::t[{params}]", callspec=callspec)
         self.strength, self.names, self.words = strength, names, words
@@ -27,15 +31,16 @@ class Item(SimpleNamespace):
         return [SimpleNamespace(args=(names,)) for names in self.names]
 
 
-def kept(strength: int, *names: str) -> list[tuple[int, int, int]]:
+def kept(strength: int, *names: str, device: bool = True) -> list[tuple[int, int, int]]:
     every = product(range(4), range(3), range(2))
+    devices = [copy(td.devices()[0]), copy(td.devices()[0])] if device else ["CPU", "GPU"]
     items = [
-        Item(strength, *names or ("a", "b"), "device", a=a, b=b, device=device)
-        for a, b, device in every
+        Item(strength, *names or ("a", "b"), "device", a=a, b=b, device=devices[k])
+        for a, b, k in every
     ]
     gone = left_out(items)
     params = (item.callspec.params for item in items if item not in gone)
-    return [(p["a"], p["b"], p["device"]) for p in params]
+    return [(p["a"], p["b"], [d is p["device"] for d in devices].index(True)) for p in params]
 
 
 def test_every_value_is_there():
@@ -48,6 +53,11 @@ def test_every_value_is_there():
 def test_a_case_keeps_its_devices(strength: int):
     found = kept(strength)
     assert all((a, b, 1 - device) in found for a, b, device in found)
+
+
+def test_described_devices_are_values_as_others():
+    found = kept(1, device=False)
+    assert len(found) == 4 and {described for _, _, described in found} == {0, 1}
 
 
 @pytest.mark.parametrize("strength", (0, 2))

@@ -14,9 +14,9 @@ from tiledialect.api.inputs import Types, types_of
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.interpreters.tile import array_type, interpret
+from tiledialect.interpreters.tile import interpret
 from tiledialect.ir.host_functions import declaration, is_lowered
-from tiledialect.ir.signature import find_function, result_names
+from tiledialect.ir.signature import array_type, find_function, result_names
 
 if TYPE_CHECKING:
     from tiledialect.passes.transform.transforms import Transform

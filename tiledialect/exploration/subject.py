@@ -13,9 +13,8 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 from tiledialect.errors import TileError
-from tiledialect.interpreters.tile import array_type
 from tiledialect.ir.mlir_text import parse_mlir, print_module
-from tiledialect.ir.signature import types_text
+from tiledialect.ir.signature import array_type, types_text
 from tiledialect.ir.target_spec import SIMULATOR, describe
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import choose, target_system_spec

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -63,7 +63,7 @@ from tiledialect.interpreters.contraction import contract
 from tiledialect.interpreters.lift import LiftFunctions
 from tiledialect.interpreters.scalars import ScalarFunctions
 from tiledialect.interpreters.scan import scan
-from tiledialect.ir.signature import find_function
+from tiledialect.ir.signature import array_type, find_function
 
 Array = npt.NDArray[Any]
 
@@ -321,10 +321,3 @@ def interpret(module: ModuleOp, name: str | None, arrays: Sequence[Array]) -> tu
         np.array(numeric.convert(result, et.concrete(_element_type(value))))
         for result, value in zip(results, returned.operands, strict=True)
     )
-
-
-def array_type(array: Array) -> TensorType[Attribute]:
-    """Type of an array; a TileError if the dialect has none for its elements."""
-    if array.dtype not in numeric.ELEMENT_TYPES:
-        raise TileError(f"arrays of {array.dtype} are not supported")
-    return TensorType(numeric.ELEMENT_TYPES[array.dtype], array.shape)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy.typing as npt
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, UnrankedTensorType
@@ -14,6 +16,7 @@ from xdsl.utils.exceptions import ParseError
 from tiledialect import caches
 from tiledialect.dialects.discardable import DIMS, NAME
 from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError, count
 from tiledialect.ir.names import given_name
 from tiledialect.ir.ops_in import has_one_block, ops_of
@@ -159,3 +162,10 @@ def parse_type(text: str) -> TensorType[Attribute]:
             f"'{text}' is not a type such as 2x9xf32; element types: {', '.join(TILE_TYPES)}"
         )
     return t
+
+
+def array_type(array: npt.NDArray[Any]) -> TensorType[Attribute]:
+    """Type of an array; a TileError if the dialect has none for its elements."""
+    if array.dtype not in ELEMENT_TYPES:
+        raise TileError(f"arrays of {array.dtype} are not supported")
+    return TensorType(ELEMENT_TYPES[array.dtype], array.shape)

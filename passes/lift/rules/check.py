@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType
 
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.interpreters.tile import array_type, interpret
+from tiledialect.interpreters.tile import interpret
 from tiledialect.ir.mlir_text import print_module
-from tiledialect.ir.signature import find_function
+from tiledialect.ir.signature import array_type, find_function
 from tiledialect.lift.program import Program
 from tiledialect.passes.lift.rules.places import places
 from tiledialect.passes.lift.rules.random_programs import MISFIT, program

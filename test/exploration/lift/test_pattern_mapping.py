@@ -118,6 +118,7 @@ def test_copies_with_columns_for_rows():
         assert np.array_equal(a, b)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("word", ["held01", "held10"])
 @pytest.mark.parametrize("copies", ["none", "local", "columns"])
 def test_work_items_hold_accumulators(word: str, copies: str, fast: td.Device):

@@ -20,6 +20,7 @@ CASES = (
 STAGED = ("", " stage <I local>")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("stages", STAGED, ids=["read", "staged"])
 @pytest.mark.parametrize(("stride", "taps", "own", "pad", "steps", "lanes"), CASES)
 def test_residue_classes_together(

@@ -19,6 +19,7 @@ def program(request: pytest.FixtureRequest, queue: cl.CommandQueue) -> cl.Progra
     )
 
 
+@pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_op(queue: cl.CommandQueue, program: cl.Program, case: Case):
     arguments = case.arguments

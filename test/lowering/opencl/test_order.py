@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.gpu import FuncOp
 from xdsl.ir import Block, SSAValue
 
-KERNELS = 60
+KERNELS = 30
 """Number of kernels in the suite; `make fuzz` tries others."""
 SIZE = 8
 MEMORY = f"memref<{SIZE}xi32>"

@@ -54,6 +54,7 @@ def next_after(t: str, count: int) -> str:
 }}"""
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("t", TOLERANCES)
 @pytest.mark.parametrize(("name", "function"), [("lgamma", lgamma), ("digamma", digamma)])
 def test_gamma(name: str, function: Any, t: str, device: td.Device) -> None:

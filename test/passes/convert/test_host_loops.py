@@ -178,6 +178,7 @@ def agree(results: Any, wanted: Any) -> None:
         np.testing.assert_allclose(result, own, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("name", CASES)
 def test_programs(name: str, device: td.Device) -> None:
     text, meaning, inputs = CASES[name]

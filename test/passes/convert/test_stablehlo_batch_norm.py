@@ -72,12 +72,14 @@ def run(op: str, axis: int, t: str, device: td.Device) -> None:
             np.testing.assert_allclose(result.astype(np.float64), own, rtol=bound, atol=bound)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("op", OPS)
 def test_any_feature_axis(op: str, axis: int, device: td.Device) -> None:
     run(op, axis, "f32", device)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("t", ["f16", "bf16", "f64"])
 @pytest.mark.parametrize("op", OPS)
 def test_element_types(op: str, t: str, device: td.Device) -> None:

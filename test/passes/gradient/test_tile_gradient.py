@@ -38,6 +38,7 @@ from tiledialect.passes.gradient.tile_gradient import gradient
 CASES: list[Case] = [*elementwise.CASES, *contractions.CASES]
 
 
+@pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_first_order(case: Case):
     check_module(case.module(), case.inputs, case.wrt)

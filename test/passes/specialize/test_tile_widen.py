@@ -61,6 +61,7 @@ def rounds_once(actual: Array, expected: Array) -> None:
     assert (np.abs(actual.astype(np.float64) - expected) <= tolerance).all()
 
 
+@pytest.mark.covering(1)
 @TYPES
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results_are_rounded_once(name: str, dtype: np.dtype[Any], device: td.Device):
@@ -84,6 +85,7 @@ def test_more_elements_than_16_bits_count(dtype: np.dtype[Any]):
         assert np.allclose(result, wanted, rtol=0.01, atol=0.01)
 
 
+@pytest.mark.covering(1)
 @TYPES
 @pytest.mark.parametrize("name", ["layer norm", "batch norm", "softmax", "norm"])
 def test_gradients_are_rounded_once(name: str, dtype: np.dtype[Any], device: td.Device):

@@ -38,7 +38,7 @@ TARGETS = {
 }
 
 
-@pytest.mark.covering(2)
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", ("own", *TARGETS))
 @pytest.mark.parametrize("times", (2, 3, 4))
 @pytest.mark.parametrize("width", (5, 16, 37))
@@ -122,7 +122,7 @@ NEAREST_PIXELS = """function (X[H, W, C]) -> (O) {
 DTYPES = (np.float32, np.float64, np.int32, np.uint8)
 
 
-@pytest.mark.covering(2)
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("target", ("own", *TARGETS))
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("row", (2, 3, 4, 5))

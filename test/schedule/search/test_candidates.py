@@ -249,6 +249,7 @@ def test_kernels_have_no_barriers_on_cpus(name: str) -> None:
         assert not tiles and shared <= set(facts.output_indices)
 
 
+@pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results(name: str, device: td.Device) -> None:
     module, inputs = fused(name)

@@ -38,6 +38,7 @@ def inputs(name: str) -> list[np.ndarray]:
     return [rng.integers(-4, 5, shape).astype(np.float32) for shape in WORKED[name][1]]
 
 
+@pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("name", WORKED)
 def test_steps(name: str):
     """Every step keeps the result."""
@@ -53,6 +54,7 @@ def test_steps(name: str):
     assert to_svg(derivation).count('class="title"') == len(derivation.steps)
 
 
+@pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("name", WORKED)
 def test_kernels(name: str, device: td.Device):
     """The kernel gives what the program gives that it was derived from."""

@@ -25,6 +25,7 @@ def lowered(name: str) -> tuple[Derivation, list[np.ndarray], np.ndarray]:
     return program, arrays, expected
 
 
+@pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_it_keeps_the_result(name: str):
     program, arrays, expected = lowered(name)
