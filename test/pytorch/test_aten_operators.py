@@ -116,7 +116,18 @@ CASES = {
     "aten.add.Tensor": [*PAIRS, (X, Y, {"alpha": 2.5})],
     "aten.add.Scalar": [(X, 3, 2), (ints(3), 3), (BYTES, 300)],
     "aten.gt.Scalar": [(X, 3), (BYTES, -1)],
+    "aten.angle.default": [(X,), (NANS,), (ints(3, 4),)],
     "aten.atan2.default": [(X, Y)],
+    "aten.copysign.Tensor": [(X, Y), (X, tensor(-0.0, 0.0, 1.0, -1.0)), (ints(3, 4), Y)],
+    "aten.copysign.Scalar": [(X, -0.0), (ints(3, 4), -2)],
+    **{f"aten.{n}.default": [(X, Y), (NANS, Y), (ints(3, 4), ints(4))] for n in ("fmax", "fmin")},
+    "aten.hypot.default": [
+        (X, Y),
+        (tensor(0.0, inf, -inf, 1e300, nan), tensor(0.0, nan, 1.0, 1e300, 1.0)),
+    ],
+    "aten.signbit.default": [(tensor(-0.0, 0.0, -1.0, inf),), (ints(3, 4),), (flags(3),)],
+    **{f"aten.__{n}shift__.Tensor": [(ints(3, 4), ints(4, low=0))] for n in "lr"},
+    **{f"aten.__{n}shift__.Scalar": [(ints(3, 4), 2)] for n in "lr"},
     "aten.nextafter.default": [(X, Y)],
     "aten.div.Tensor_mode": [
         (*p, {"rounding_mode": m}) for p in DIVISORS for m in ("floor", "trunc")
@@ -150,6 +161,13 @@ CASES = {
         for n in ("argmax", "argmin")
     },
     **{f"aten.{n}.default": [(X, 1), (ints(3, 4), 0)] for n in ("cumsum", "cumprod")},
+    **{
+        f"aten.{n}.default": [(X, 1), (ints(3, 4), 0), (NANS, 0), (flags(9).long(), 0)]
+        for n in ("cummax", "cummin")
+    },
+    "aten.kthvalue.default": [(X, 2), (ints(3, 4), 3, 0, True)],
+    "aten.median.default": [(X,), (NANS,), (ints(3, 4),)],
+    "aten.median.dim": [(X, 1), (X, 0, True), (NANS, 0), (reals(5), 0)],
     **{f"aten.{n}.default": [(X,), (ints(3, 4),)] for n in ("max", "min", "sum", "prod")},
     **{f"aten.{n}.dim": [(X, 1), (ints(3, 4), 0, True), (NANS, 0)] for n in ("max", "min")},
     "aten.mean.default": [(X,)],
@@ -158,6 +176,7 @@ CASES = {
     "aten.sum.dim_IntList": [(X, [0]), (X, [0, 1], True), (flags(3, 4), [1]), (X, [])],
     "aten.var.correction": [(X, [1]), (X, [0, 1], {"correction": 0, "keepdim": True})],
     "aten.var.dim": [(X, [1], False)],
+    "aten.var_mean.correction": [(X, [1]), (X, [0, 1], {"correction": 0, "keepdim": True})],
     "aten.sort.default": [(X,), (ints(3, 4), 0, True)],
     "aten.sort.stable": [(ints(3, 4), {"stable": True, "dim": 0})],
     "aten.topk.default": [(X, 2), (X, 2, 0, False)],
@@ -186,8 +205,11 @@ CASES = {
     "aten.reflection_pad1d.default": [(X, [2, 1])],
     "aten.reflection_pad2d.default": [(IMAGE, [2, 1, 0, 3])],
     "aten.reflection_pad3d.default": [(IMAGE, [2, 1, 0, 3, 1, 1])],
+    "aten.replication_pad1d_backward.default": [(reals(3, 7), X, [2, 1])],
     "aten.replication_pad1d.default": [(X, [2, 1])],
+    "aten.replication_pad2d_backward.default": [(reals(2, 4, 10, 11), IMAGE, [2, 1, 0, 3])],
     "aten.replication_pad2d.default": [(IMAGE, [2, 1, 0, 3])],
+    "aten.replication_pad3d_backward.default": [(reals(2, 4, 9, 11), IMAGE, [2, 1, -1, 3, 0, 0])],
     "aten.replication_pad3d.default": [(IMAGE, [2, 1, 0, 3, 1, 1])],
     "aten.tril.default": [(X, 1), (IMAGE,)],
     "aten.triu.default": [(X, -1)],
@@ -224,6 +246,10 @@ CASES = {
     # Normalization and attention.
     "aten._softmax.default": [(X, 1, False), (X, 0, False)],
     "aten._log_softmax.default": [(X, -1, False)],
+    "aten._weight_norm_interface_backward.default": [
+        (reals(3, 4), X + 0.1, reals(3, 1), X.norm(dim=1, keepdim=True), 0),
+        (reals(3, 4), X + 0.1, reals(1, 4), X.norm(dim=0, keepdim=True), 1),
+    ],
     "aten.native_layer_norm.default": [(X, [4], Y, Y, 1e-5), (X, [3, 4], None, None, 1e-5)],
     "aten.native_layer_norm_backward.default": [
         (reals(3, 4), X, [4], reals(3, 1), reals(3, 1, low=0.5), Y, Y, [True] * 3)
@@ -339,7 +365,14 @@ EMPTY = {
 RANDOM = {
     "aten.bernoulli.p": (X, 0.5),
     "aten.native_dropout.default": (X, 0.5, True),
+    "aten.normal.Tensor_Tensor": (X, POSITIVE),
+    "aten.normal.Tensor_float": (X, 2.0),
+    "aten.normal.float_Tensor": (1.0, POSITIVE),
     "aten.rand.default": ([3, 4],),
+    "aten.rand_like.default": (X,),
+    "aten.randint.default": (99, [3, 4]),
+    "aten.randint.low": (-9, 99, [3, 4]),
+    "aten.randn_like.default": (X,),
     "aten.randn.default": ([3, 4],),
     "aten.randperm.default": (12,),
 }

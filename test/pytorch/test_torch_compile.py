@@ -132,6 +132,23 @@ def test_embedding_and_cross_entropy():
 
 @pytest.mark.usefixtures("by_reference")
 @pytest.mark.usefixtures("by_reference")
+class Decomposed(nn.Module):
+    """Operators that are no core ones of PyTorch: it decomposes them."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.utils.parametrizations.weight_norm(nn.Linear(4, 3))
+
+    def forward(self, x):
+        rows = F.normalize(self.linear(x)).unfold(1, 2, 1)
+        spread, mean = torch.std_mean(rows, 0)
+        return F.pad(rows - mean / spread, (2, 1), mode="replicate") + x.norm()
+
+
+def test_decomposed_operators(by_reference):
+    check(Decomposed(), torch.randn(5, 4))
+
+
 def test_copies_have_memory_of_their_own():
     def both(x):
         y = x + 1

@@ -65,6 +65,18 @@ def rsqrt(b: TensorBuilder, x: SSAValue) -> SSAValue:
     return b.op(ew.RecipOp, b.op(ew.SqrtOp, x))
 
 
+def hypot(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The square root of the sum of two squares, which may be larger than the type holds."""
+    one, other = b.op(ew.AbsOp, x), b.op(ew.AbsOp, y)
+    most, least = b.op(ew.MaxOp, one, other), b.op(ew.MinOp, one, other)
+    is_zero = b.op(ew.CmpEqOp, most, 0)
+    share = b.div(least, b.select(is_zero, like(b, most, 1), most))
+    found = b.mul(most, b.op(ew.SqrtOp, b.add(square(b, share), 1.0)))
+    # An infinity beside NaN is one.
+    is_whole = b.op(ew.BitOrOp, is_infinite(b, x), is_infinite(b, y))
+    return b.select(is_whole, like(b, most, inf), found)
+
+
 def cbrt(b: TensorBuilder, x: SSAValue) -> SSAValue:
     """The cubic root, which a step of Newton's method makes exact."""
     size = b.op(ew.AbsOp, x)

@@ -144,6 +144,29 @@ def reduced(
     return result
 
 
+def edges_by_x(b: TensorBuilder, cotangent: SSAValue, axis: int, low: int, high: int) -> SSAValue:
+    """Gradient of a continuation along an axis by the elements at its ends.
+
+    A negative number before or after is one of removed elements.
+    """
+    length, rank = shape(cotangent)[axis], len(shape(cotangent))
+    first, last = max(0, low), length - max(0, high)
+
+    def padded(x: SSAValue, before: int, after: int) -> SSAValue:
+        low, high = ([n if k == axis else 0 for k in range(rank)] for n in (before, after))
+        return pad(b, x, constant(b, 0, element_type(x)), low, high, [0] * rank)
+
+    result = section(b, cotangent, axis, first, last)
+    result = padded(result, max(0, -low), max(0, -high))
+    size = shape(result)[axis]
+    for start, stop, place in ((0, first, 0), (last, length, size - 1)):
+        if start < stop:
+            part = section(b, cotangent, axis, start, stop)
+            total = reduced(b, part, Aggregation.add, [axis], keeps=True)
+            result = b.add(result, padded(total, place, size - 1 - place))
+    return result
+
+
 def norm(b: TensorBuilder, x: SSAValue, axis: int, power: float) -> SSAValue:
     """The norm of a power along an axis, which the result lacks."""
     size = b.op(ew.AbsOp, x)

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
-from torch._decomp import core_aten_decompositions
+from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._dynamo.backends.common import aot_autograd
 
 from tiledialect.api.error_boundary import for_user
@@ -54,9 +54,17 @@ def tiledialect(
     return backend(module, inputs)
 
 
+DECOMPOSED = (
+    *("bucketize", "dist", "exponential", "ldexp"),
+    *("linalg_vector_norm", "tril_indices", "triu_indices", "unfold"),
+)
+"""Operators that PyTorch decomposes, beside those of its core decompositions."""
+
+
 def _decompositions() -> dict[Any, Any]:
     """Decompositions into core operators, of operators without a conversion."""
-    found = core_aten_decompositions()
+    more = get_decompositions([getattr(torch.ops.aten, name) for name in DECOMPOSED])
+    found = dict(core_aten_decompositions().items()) | more
     return {op: f for op, f in found.items() if str(op) not in CONVERSIONS}
 
 

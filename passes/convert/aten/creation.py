@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from xdsl.dialects.builtin import i1
+import numpy as np
+from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import SSAValue
 
 from tiledialect.ir.tensor_builder import TensorBuilder
@@ -15,7 +16,7 @@ from tiledialect.operators.indexing import top_along
 from tiledialect.operators.layout import cast, shape
 from tiledialect.operators.random import dropout, normal, uniform
 from tiledialect.operators.sampling import sample
-from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, in_type
+from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Operand, Values, in_type
 
 Sizes = Sequence[int]
 
@@ -70,6 +71,40 @@ def _randn(b: TensorBuilder, call: Call, sizes: Sizes, *_: object) -> SSAValue:
     return cast(b, normal(b, *states, sizes), call.type)
 
 
+def _rand_like(b: TensorBuilder, call: Call, x: SSAValue, *_: object) -> SSAValue:
+    return _rand(b, call, shape(x))
+
+
+def _randn_like(b: TensorBuilder, call: Call, x: SSAValue, *_: object) -> SSAValue:
+    return _randn(b, call, shape(x))
+
+
+def _randint(
+    b: TensorBuilder, call: Call, low: int, high: int, sizes: Sizes, *_: object
+) -> SSAValue:
+    """Integers from a range of less than 2**24, of which each is as likely."""
+    if high - low > 2**24:
+        raise call.refusal(f"a range of {high - low} integers is too long")
+    drawn = b.mul(uniform(b, call.random_state(), sizes), float(high - low))
+    # A product may be rounded to the end of the range.
+    place = fn.clamped_index(b, cast(b, drawn, i32), high - low - 1)
+    return b.add(cast(b, place, call.type), in_type(b, low, call.type))
+
+
+def _randint_from_zero(
+    b: TensorBuilder, call: Call, high: int, sizes: Sizes, *_: object
+) -> SSAValue:
+    return _randint(b, call, 0, high, sizes)
+
+
+def _normal(
+    b: TensorBuilder, call: Call, mean: Operand, deviation: Operand, *_: object
+) -> SSAValue:
+    sizes = np.broadcast_shapes(*(shape(x) for x in (mean, deviation) if isinstance(x, SSAValue)))
+    scaled = b.mul(_randn(b, call, sizes), in_type(b, deviation, call.type))
+    return b.add(scaled, in_type(b, mean, call.type))
+
+
 def _bernoulli(b: TensorBuilder, call: Call, x: SSAValue, share: float, *_: object) -> SSAValue:
     is_one = fn.is_less(b, uniform(b, call.random_state(), shape(x)), float(share))
     return cast(b, is_one, call.type)
@@ -119,8 +154,15 @@ CREATION: dict[str, Conversion] = {
     "aten.grid_sampler_2d.default": _grid_sampler,
     "aten.native_dropout.default": _dropout,
     "aten.new_empty_strided.default": _new_empty,
+    "aten.normal.Tensor_Tensor": _normal,
+    "aten.normal.Tensor_float": _normal,
+    "aten.normal.float_Tensor": _normal,
     "aten.rand.default": _rand,
+    "aten.rand_like.default": _rand_like,
+    "aten.randint.default": _randint_from_zero,
+    "aten.randint.low": _randint,
     "aten.randn.default": _randn,
+    "aten.randn_like.default": _randn_like,
     "aten.randperm.default": _permutation,
     "aten.scalar_tensor.default": _scalar,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import log
+from math import log, pi
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
@@ -90,6 +90,8 @@ BINARY: Mapping[tuple[str, ...], type[ew.ElementwiseOp]] = {
     ("bitwise_or", "Tensor", "Scalar", "Scalar_Tensor"): ew.BitOrOp,
     ("bitwise_right_shift", "Tensor", "Tensor_Scalar", "Scalar_Tensor"): ew.BitRightOp,
     ("bitwise_xor", "Tensor", "Scalar", "Scalar_Tensor"): ew.BitXorOp,
+    ("__lshift__", "Tensor", "Scalar"): ew.BitLeftOp,
+    ("__rshift__", "Tensor", "Scalar"): ew.BitRightOp,
     ("maximum", "default"): ew.MaxOp,
     ("minimum", "default"): ew.MinOp,
     ("mul", "Tensor", "Scalar"): ew.MulOp,
@@ -230,6 +232,40 @@ def _atan2(b: TensorBuilder, call: Call, y: SSAValue, x: SSAValue) -> SSAValue:
     return fn.atan2(b, in_type(b, y, call.type), in_type(b, x, call.type))
 
 
+def _hypot(b: TensorBuilder, call: Call, x: SSAValue, y: SSAValue) -> SSAValue:
+    return fn.hypot(b, in_type(b, x, call.type), in_type(b, y, call.type))
+
+
+def _copy_sign(b: TensorBuilder, call: Call, x: SSAValue, y: Operand) -> SSAValue:
+    size = b.op(ew.AbsOp, in_type(b, x, call.type))
+    return b.select(fn.is_negative(b, in_type(b, y, call.type)), b.neg(size), size)
+
+
+def _number_of(op: type[ew.ElementwiseOp]) -> Conversion:
+    """The greater or the less of two numbers, of which NaN is none."""
+
+    def convert(b: TensorBuilder, call: Call, x: SSAValue, y: SSAValue) -> SSAValue:
+        left, right = in_type(b, x, call.type), in_type(b, y, call.type)
+        best = b.op(op, left, right)
+        if not et.is_float(call.type):
+            return best
+        return b.select(fn.is_nan(b, left), right, b.select(fn.is_nan(b, right), left, best))
+
+    return convert
+
+
+def _sign_bit(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+    if element_type(x) == i1:
+        return layout.full(b, 0, shape(x), i1)
+    return fn.is_negative(b, x) if et.is_float(element_type(x)) else fn.is_less(b, x, 0)
+
+
+def _angle(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+    own = in_type(b, x, call.type)
+    angle = b.select(fn.is_less(b, own, 0), fn.like(b, own, pi), fn.like(b, own, 0))
+    return b.select(fn.is_nan(b, own), own, angle)
+
+
 def _next_after(b: TensorBuilder, call: Call, x: SSAValue, y: SSAValue) -> SSAValue:
     return bits.next_after(b, in_type(b, x, call.type), in_type(b, y, call.type))
 
@@ -310,18 +346,25 @@ ELEMENTWISE: dict[str, Conversion] = {
     **_overloads("where", _where, "self"),
     "aten._to_copy.default": _to_copy,
     "aten.alias.default": _same,
+    "aten.angle.default": _angle,
     "aten.atan2.default": _atan2,
     "aten.clone.default": _same,
+    "aten.copysign.Scalar": _copy_sign,
+    "aten.copysign.Tensor": _copy_sign,
     "aten.detach.default": _same,
     "aten.elu.default": _elu,
+    "aten.fmax.default": _number_of(ew.MaxOp),
+    "aten.fmin.default": _number_of(ew.MinOp),
     "aten.gelu.default": _gelu,
     "aten.hardtanh.default": _clamp,
+    "aten.hypot.default": _hypot,
     "aten.isinf.default": _is_infinite,
     "aten.isnan.default": _is_nan,
     "aten.leaky_relu.default": _leaky_relu,
     "aten.lift_fresh_copy.default": _same,
     "aten.logical_not.default": _logical_not,
     "aten.nextafter.default": _next_after,
+    "aten.signbit.default": _sign_bit,
     "aten.view.dtype": _view_dtype,
     "prims.convert_element_type.default": _to_copy,
 }

@@ -13,6 +13,7 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
 from tiledialect.operators.layout import cast, element_type, shape, sliced
+from tiledialect.operators.reductions import edges_by_x
 from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, in_type
 
 Sizes = Sequence[int]
@@ -185,6 +186,17 @@ def _own_elements(mode: str) -> Conversion:
     return convert
 
 
+def _edges_backward(
+    b: TensorBuilder, call: Call, cotangent: SSAValue, x: SSAValue, widths: Sizes
+) -> SSAValue:
+    """Gradient of padding by the elements at the edges."""
+    rank = len(shape(x))
+    for axis, (low, high) in enumerate(zip(*_pads(widths, rank), strict=True)):
+        if low or high:
+            cotangent = edges_by_x(b, cotangent, axis, low, high)
+    return cotangent
+
+
 def _triangle(op: type[ew.ElementwiseOp]) -> Conversion:
     def convert(b: TensorBuilder, call: Call, x: SSAValue, offset: int = 0) -> SSAValue:
         return layout.triangle(b, x, offset, op)
@@ -268,8 +280,11 @@ LAYOUT: dict[str, Conversion] = {
     "aten.reflection_pad3d.default": _own_elements("reflect"),
     "aten.repeat.default": _repeat,
     "aten.replication_pad1d.default": _own_elements("edge"),
+    "aten.replication_pad1d_backward.default": _edges_backward,
     "aten.replication_pad2d.default": _own_elements("edge"),
+    "aten.replication_pad2d_backward.default": _edges_backward,
     "aten.replication_pad3d.default": _own_elements("edge"),
+    "aten.replication_pad3d_backward.default": _edges_backward,
     "aten.select.int": _select,
     "aten.select_scatter.default": _select_scatter,
     "aten.slice.Tensor": _slice,

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
 from tiledialect.operators.attention import Attention
 from tiledialect.operators.layout import cast, element_type, shape
@@ -257,6 +258,24 @@ def _batch_norm_backward(
     return _in_types(b, call, [v if w else None for v, w in zip(found, wanted, strict=True)])
 
 
+def _weight_norm_backward(
+    b: TensorBuilder,
+    call: Call,
+    cotangent: SSAValue,
+    direction: SSAValue,
+    length: SSAValue,
+    norms: SSAValue,
+    axis: int,
+) -> Values:
+    """Gradients of ``direction * length / norms``, where norms are along all axes but one."""
+    rank = len(shape(direction))
+    axes = [k for k in range(rank) if k != call.axis(axis, rank)]
+    product = reduced(b, b.mul(cotangent, direction), Aggregation.add, axes, keeps=True)
+    along = b.div(b.mul(direction, product), fn.square(b, norms))
+    by_direction = b.mul(b.sub(cotangent, along), b.div(length, norms))
+    return _in_types(b, call, (by_direction, b.div(product, norms)))
+
+
 def _attention_of(
     b: TensorBuilder,
     call: Call,
@@ -331,6 +350,7 @@ NORMALIZATION: dict[str, Conversion] = {
     "aten._scaled_dot_product_flash_attention_for_cpu.default": _attention,
     "aten._scaled_dot_product_flash_attention_for_cpu_backward.default": _attention_backward,
     "aten._softmax.default": _softmax(softmax),
+    "aten._weight_norm_interface_backward.default": _weight_norm_backward,
     "aten.native_batch_norm_backward.default": _batch_norm_backward,
     "aten.native_group_norm.default": _group_norm,
     "aten.native_group_norm_backward.default": _group_norm_backward,

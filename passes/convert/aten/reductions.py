@@ -8,6 +8,7 @@ from math import prod
 from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
+from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
@@ -20,6 +21,7 @@ from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Value
 from tiledialect.passes.convert.aten.elementwise import as_bool
 
 Axes = int | Sequence[int] | None
+Pair = tuple[SSAValue, SSAValue]
 
 
 def _reduction(kind: Aggregation) -> Conversion:
@@ -94,6 +96,17 @@ def _variance(
     return b.div(total, degrees)
 
 
+def _variance_and_mean(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    axes: Axes = None,
+    correction: Number | None = 1,
+    keeps: bool = False,
+) -> Values:
+    return _variance(b, call, x, axes, correction, keeps), _mean(b, call, x, axes, keeps)
+
+
 def _unbiased_variance(
     b: TensorBuilder,
     call: Call,
@@ -157,6 +170,56 @@ def _running(kind: Aggregation) -> Conversion:
     return convert
 
 
+def _running_extreme(kind: Aggregation) -> Conversion:
+    """Extremes of the elements up to each place, and the last places of those."""
+
+    def convert(b: TensorBuilder, call: Call, x: SSAValue, axis: int) -> Values:
+        if not shape(x):
+            return x, layout.constant(b, 0, i64)
+        axis = call.axis(axis, len(shape(x)))
+        best = running(b, x, kind, axis)
+        is_best = b.op(ew.CmpEqOp, x, best)
+        if et.is_float(element_type(x)):
+            is_best = b.op(ew.BitOrOp, is_best, fn.is_nan(b, x))
+        place = cast(b, b.select(is_best, layout.iota(b, shape(x), axis, i32), 0), i32)
+        return best, cast(b, running(b, place, Aggregation.max, axis), i64)
+
+    return convert
+
+
+def _least(b: TensorBuilder, x: SSAValue, axis: int, number: int, *, keeps: bool) -> Pair:
+    """The element along an axis before which there are ``number``, in order, and its place."""
+    found, places = _top(b, x, axis, number + 1, is_least=True)
+    value, place = (layout.section(b, v, axis, number, number + 1) for v in (found, places))
+    return (value, place) if keeps else (_without(b, value, axis), _without(b, place, axis))
+
+
+def _of_rank(
+    b: TensorBuilder, call: Call, x: SSAValue, rank: int, axis: int = -1, keeps: bool = False
+) -> Values:
+    if not shape(x):
+        return x, layout.constant(b, 0, i64)
+    return _least(b, x, call.axis(axis, len(shape(x))), rank - 1, keeps=keeps)
+
+
+def _median(b: TensorBuilder, call: Call, x: SSAValue, axis: int, keeps: bool = False) -> Pair:
+    """The lower of two medians, or the first NaN."""
+    if not shape(x):
+        return x, layout.constant(b, 0, i64)
+    axis = call.axis(axis, len(shape(x)))
+    value, at = _least(b, x, axis, (shape(x)[axis] - 1) // 2, keeps=keeps)
+    if not et.is_float(element_type(x)):
+        return value, at
+    most = reduced(b, x, Aggregation.max, [axis], keeps=keeps)
+    place = cast(b, _place_along(b, x, Aggregation.max, axis, keeps=keeps), i64)
+    is_none = fn.is_nan(b, most)
+    return b.select(is_none, most, value), b.select(is_none, place, at)
+
+
+def _median_of_all(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+    return _median(b, call, layout.reshape(b, x, (prod(shape(x)),)), 0)[0]
+
+
 def _sort(
     b: TensorBuilder, call: Call, x: SSAValue, axis: int = -1, is_descending: bool = False
 ) -> Values:
@@ -191,7 +254,7 @@ def _top_k(
     return _top(b, x, call.axis(axis, len(shape(x))), number, is_least=not is_largest)
 
 
-def _top(b: TensorBuilder, x: SSAValue, axis: int, number: int, *, is_least: bool) -> Values:
+def _top(b: TensorBuilder, x: SSAValue, axis: int, number: int, *, is_least: bool) -> Pair:
     t = element_type(x)
     values, places = top_along(
         b, cast(b, x, i32) if t == i1 else x, axis, number, is_least=is_least
@@ -210,12 +273,17 @@ REDUCTIONS: dict[str, Conversion] = {
     "aten.any.dims": _truth(Aggregation.max),
     "aten.argmax.default": _place(Aggregation.max),
     "aten.argmin.default": _place(Aggregation.min),
+    "aten.cummax.default": _running_extreme(Aggregation.max),
+    "aten.cummin.default": _running_extreme(Aggregation.min),
     "aten.cumprod.default": _running(Aggregation.mul),
     "aten.cumsum.default": _running(Aggregation.add),
+    "aten.kthvalue.default": _of_rank,
     "aten.max.default": _over_all(Aggregation.max),
     "aten.max.dim": _extreme(Aggregation.max),
     "aten.mean.default": _mean_of_all,
     "aten.mean.dim": _mean,
+    "aten.median.default": _median_of_all,
+    "aten.median.dim": _median,
     "aten.min.default": _over_all(Aggregation.min),
     "aten.min.dim": _extreme(Aggregation.min),
     "aten.prod.default": _over_all(Aggregation.mul),
@@ -227,4 +295,5 @@ REDUCTIONS: dict[str, Conversion] = {
     "aten.topk.default": _top_k,
     "aten.var.correction": _variance,
     "aten.var.dim": _unbiased_variance,
+    "aten.var_mean.correction": _variance_and_mean,
 }
