@@ -115,6 +115,31 @@ class Child:
                 return self._lines.get(timeout=max(left, 0.05))
 
 
+class Server:
+    """A child that answers jobs, and is started anew if it ends."""
+
+    def __init__(self, command: str, first: Any):
+        self._command, self._first = command, first
+        """Text of Python, and the job that a child begins with, which has no report."""
+        self._stack = ExitStack()
+        self._child: Child | None = None
+
+    def running(self) -> Child | None:
+        """The child; None if none can be started."""
+        if self._child is not None and self._child.process.poll() is None:
+            return self._child
+        self.stop()
+        self._child = start(self._command, (), self._stack)
+        if self._child is not None:
+            self._child.ask(self._first)
+        return self._child
+
+    def stop(self) -> None:
+        """End the child."""
+        self._stack.close()
+        self._child = None
+
+
 def start(command: str, arguments: Iterable[str], stack: ExitStack) -> Child | None:
     """A child that runs a text of Python, and is gone with the stack; None if none can be."""
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)

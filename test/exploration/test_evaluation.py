@@ -91,8 +91,8 @@ def test_a_slow_candidate_cannot_win(evaluator: Evaluator):
 
 def test_a_process_that_is_killed_costs_its_trial_alone(evaluator: Evaluator):
     evaluator.evaluate(GOOD)
-    assert evaluator._child is not None
-    process = evaluator._child.process
+    assert evaluator._server._child is not None
+    process = evaluator._server._child.process
     process.send_signal(signal.SIGSTOP)
     Timer(0.3, process.kill).start()
     outcome = evaluator.evaluate(GOOD)
@@ -102,8 +102,8 @@ def test_a_process_that_is_killed_costs_its_trial_alone(evaluator: Evaluator):
 
 def test_a_process_that_hangs_is_ended(evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch):
     evaluator.evaluate(GOOD)
-    assert evaluator._child is not None
-    process = evaluator._child.process
+    assert evaluator._server._child is not None
+    process = evaluator._server._child.process
     process.send_signal(signal.SIGSTOP)
     monkeypatch.setattr(evaluator, "_limit", 0.3)
     outcome = evaluator.evaluate(GOOD, best=1.0)
@@ -161,7 +161,7 @@ def test_wrong_results_cannot_win(number: int, subject: Subject):
     try:
         outcome = evaluator.evaluate(GOOD)
         # Others have inputs that it has not touched.
-        assert evaluator._child is None
+        assert evaluator._server._child is None
     finally:
         evaluator.close()
     assert outcome.failure == Failure.WRONG and outcome.seconds == inf

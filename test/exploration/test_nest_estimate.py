@@ -76,7 +76,7 @@ def panels(m: int, n: int, word: str = "rows0") -> Derivation:
     """Product in panels of n columns, in blocks of m x n elements in registers."""
     start = program("matmul").initial.bind(M=768, N=768, K=256).apply(RULES["fuse_parts"])
     blocks = start.apply(RULES["reuse_block_2d"], m=m, n=n)
-    chooser = Fixed({"vectors": 16, "mapping": word, "copies": "none", "unroll": "yes"})
+    chooser = Fixed({"vectors": 16, "mapping": word, "copies": "none", "unroll": 64})
     space = MappingSpace(blocks, MappingSettings(), WIDE)
     return space.unrolled(space.mapped(chooser), chooser)
 

@@ -42,6 +42,7 @@ class Tiles:
     weight: float = 1.0
     least: float = 0.5
     mutations: int = 24
+    least_seeds: int = 4
 
     def candidate(self, chooser: Chooser) -> Candidate:
         tile: dict[str, int] = {}
@@ -156,6 +157,7 @@ class Rare(Tiles):
     """Thirteen candidates, of which the last is drawn once in 4096 times."""
 
     mutations: int = 1
+    least_seeds: int = 4
 
     def candidate(self, chooser: Chooser) -> Candidate:
         names = (f"go beyond {k}" for k in range(12))

@@ -28,7 +28,7 @@ from tiledialect.errors import TileError
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.subject import Subject
 from tiledialect.interpreters.agreement import wrong
-from tiledialect.lowering.runtime.child_process import Child, Report, say, start
+from tiledialect.lowering.runtime.child_process import Report, Server, say
 from tiledialect.records import from_json, to_json
 
 if TYPE_CHECKING:
@@ -104,43 +104,29 @@ class Evaluator:
         self._limit = limit
         data = subject if isinstance(subject, bytes) else subject.to_bytes()
         self._path = _written(data)
-        self._stack = ExitStack()
-        self._child: Child | None = None
+        self._server = Server(COMMAND, str(self._path))
 
     def evaluate(self, implementation: Implementation, best: float = inf) -> Outcome:
         """Build, run and measure an implementation; ``best`` is the shortest time so far."""
-        child = self._running()
+        child = self._server.running()
         if child is None:
             return Outcome(failure=Failure.REFUSED, message="no process can be started")
         child.ask([to_json(implementation), best if best < inf else None])
         report = child.report(FIRST_LIMIT if best == inf else self._limit, BUILD)
         if report.tried:
-            self._stop()
+            self._server.stop()
             hung = "does not finish" in report.reason
             return Outcome(failure=Failure.HUNG if hung else Failure.ENDED, message=report.reason)
         outcome = from_json(Outcome, json.dumps(_numbers(report)))
         if outcome.failure == Failure.WRONG:
             # It may have written to the inputs, too.
-            self._stop()
+            self._server.stop()
         return outcome
 
     def close(self) -> None:
         """End the process."""
-        self._stop()
+        self._server.stop()
         self._path.unlink(missing_ok=True)
-
-    def _running(self) -> Child | None:
-        if self._child is not None and self._child.process.poll() is None:
-            return self._child
-        self._stop()
-        self._child = start(COMMAND, (), self._stack)
-        if self._child is not None:
-            self._child.ask(str(self._path))
-        return self._child
-
-    def _stop(self) -> None:
-        self._stack.close()
-        self._child = None
 
 
 def _written(data: bytes) -> Path:

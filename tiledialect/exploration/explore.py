@@ -17,6 +17,7 @@ from tiledialect.exploration import kept
 from tiledialect.exploration.implementation import PASSES, Implementation
 from tiledialect.exploration.kernels import KernelPart, kernel_parts
 from tiledialect.exploration.lift.contractions import TO_LIFT, as_patterns
+from tiledialect.exploration.lift.estimators import estimators_for
 from tiledialect.exploration.lift.patterns import LiftPart
 from tiledialect.exploration.lift.settings import Settings
 from tiledialect.exploration.parts import Part
@@ -161,7 +162,7 @@ class _Run:
         if not subject.program.is_scheduled and not subject.program.is_lowered:
             lift = LiftPart.of(subject, self.options.settings)
             self.least = lift.least
-            self._search(subject, [lift], _with_steps, limits)
+            self._search_patterns(subject, lift, limits)
             return [lift.name]
         parts, patterns = self._kernels(passes), self._patterns(limits)
         own = _share(limits)
@@ -176,8 +177,14 @@ class _Run:
             raise TileError(NOTHING.format(subject.program.result_name))
         if patterns is not None and not self.is_over:
             self.rivals.append(self.search.implementation)
-            self._search(self.subject, [patterns], _with_steps, own)
+            self._search_patterns(self.subject, patterns, own)
         return [part.name for part in parts]
+
+    def _search_patterns(self, subject: Subject, part: LiftPart, limits: Limits) -> None:
+        """Search a program of patterns; as many processes as build candidates estimate others."""
+        wanted = self.options.workers
+        with estimators_for(part, wanted if isinstance(wanted, int) else 1) as part.estimators:
+            self._search(subject, [part], _with_steps, limits)
 
     def confirm(self, others: Sequence[Implementation] = ()) -> bool:
         """Measure the fastest implementations and others again; false if the user or a loss of the

@@ -46,6 +46,7 @@ class KernelPart:
     """A kernel whose schedule is searched."""
 
     mutations = 24
+    least_seeds = 4
 
     def __init__(self, name: str, kernel: KernelOp, device: Device, kept: Sequence[str] = ()):
         self.name = name

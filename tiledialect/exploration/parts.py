@@ -46,6 +46,14 @@ class Part(Protocol):
         """The candidate that decisions make; raises a ``DeadEndError`` if they make none."""
         ...
 
-    def seeds(self) -> Iterator[Decisions]:
-        """Decisions that are known to be good, the best first; the first is the default's."""
+    @property
+    def least_seeds(self) -> int:
+        """Seeds that are measured before other candidates, if they are found in time."""
+        ...
+
+    def seeds(self) -> Iterator[Decisions | None]:
+        """Decisions that are known to be good, the best first; the first is the default's.
+
+        None is a pause: the next ones are being looked for, and others may be measured meanwhile.
+        """
         ...

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from math import exp, inf, log
 from random import Random
 from statistics import fmean
+from time import monotonic
 
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.study import Asking, Proposal, Study, Trial
@@ -30,7 +31,7 @@ SEED, MUTATION, SAMPLER, DRAW = "seed", "mutation", "sampler", "draw"
 PARENTS = 6
 """Number of best candidates that are mutated."""
 FIRST = 4
-"""Number of candidates that are measured before others than seeds are."""
+"""Number of candidates that mutations need to begin with."""
 ASKS = 6
 """Candidates of the sampler that are estimated for one trial."""
 DRAWS = 20
@@ -60,7 +61,9 @@ class Proposals:
         tries = ENUMERATED * self.study.part.mutations
         self._first_ones = enumerated(self.study.proposal, tries)
         self._turn = 0
-        self._default = made(self.study.proposal, next(self._seeds))
+        default = next(self._seeds)
+        assert default is not None
+        self._default = made(self.study.proposal, default)
         self.first = self._default[1].candidate.text
         """Text of the default candidate."""
         self._look()
@@ -76,17 +79,19 @@ class Proposals:
         """The candidate without a search; None if its outcome is known."""
         return self.study.ask(SEED, *self._default)
 
-    def next(self) -> Asking | None:
-        """The next candidate; None if no new one is found."""
+    def next(self, end: float = inf) -> Asking | None:
+        """The next candidate; None if none is found before the clock shows ``end``."""
         sources: Mapping[str, Callable[[], Asking | None]] = {
             SEED: self._seed,
             MUTATION: self._mutation,
             SAMPLER: self._sample,
         }
         self._look()
-        # Mutations need some candidates to begin with.
-        if len(self.best) < FIRST and (found := self._seed()) is not None:
-            return found
+        count = len(self.best)
+        if count < self.study.part.least_seeds:
+            found = self._seed(end if count < FIRST else -inf)
+            if found is not None:
+                return found
         for _ in TURNS:
             self._turn += 1
             if (found := sources[TURNS[self._turn % len(TURNS)]]()) is not None:
@@ -110,8 +115,13 @@ class Proposals:
                 return found
         return None
 
-    def _seed(self) -> Asking | None:
+    def _seed(self, end: float = -inf) -> Asking | None:
+        """The next seed; where seeds pause, only until the clock shows ``end``."""
         for decisions in self._seeds:
+            if decisions is None:
+                if monotonic() >= end:
+                    return None
+                continue
             with suppress(DeadEndError):
                 found = self.study.ask(SEED, *made(self.study.proposal, decisions))
                 if found is not None:

@@ -82,7 +82,7 @@ class Search:
             while True:
                 most = self.workers.count + AHEAD
                 while left > 0 and len(flying) < most and time.monotonic() < end:
-                    if (asked := self._ask()) is None:
+                    if (asked := self._ask(end)) is None:
                         left = 0
                         break
                     flight = self._flight(*asked)
@@ -170,10 +170,10 @@ class Search:
         self.best, self.implementation = outcome.seconds, implementation
         return True
 
-    def _ask(self) -> tuple[int, Asking] | None:
-        """The next candidate and the number of its part."""
+    def _ask(self, end: float) -> tuple[int, Asking] | None:
+        """The next candidate, found before the clock shows ``end``, and the number of its part."""
         for number in self._shares.order():
-            if (asking := self._proposals[number].next()) is not None:
+            if (asking := self._proposals[number].next(end)) is not None:
                 self._shares.spend(number)
                 return number, asking
         return None

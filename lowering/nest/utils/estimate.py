@@ -8,6 +8,7 @@ for each.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from math import prod
 
@@ -20,8 +21,9 @@ from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
+from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
-from tiledialect.lowering.nest.utils.warp_accesses import warp_access
+from tiledialect.lowering.nest.utils.warp_accesses import vector_loops, warp_access
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import estimate
@@ -30,6 +32,8 @@ from tiledialect.schedule.loops import Role
 
 WORD = 4
 """Bytes of a lane of a register."""
+MOST_PLACES = 1 << 12
+"""Most places of unrolled loads that are looked at one by one."""
 _FREE = (arith.ConstantOp, arith.IndexCastOp, arith.TruncIOp, arith.ExtSIOp)
 _SLOW = (arith.DivfOp, arith.DivSIOp, arith.RemSIOp)
 
@@ -175,13 +179,22 @@ def _executions(op: Operation) -> int:
     return prod(steps(loop) for loop in loops_around(op))
 
 
-def _accesses(op: LoadOp | StoreOp) -> int:
-    """Number of times that an access is made: the copies of an unrolled loop share what they load
-    from one place."""
-    around = loops_around(op)
-    if isinstance(op, LoadOp):
-        around = (x for x in around if x.role.data.role is not Role.UNROLL or x.index in op.indices)
-    return prod(steps(loop) for loop in around)
+def _accesses(op: LoadOp | StoreOp, scope: NestScope, apart: Collection[ForOp] = ()) -> int:
+    """Number of times an access is made: the copies of an unrolled loop share what they load from
+    one place, and so do lanes of a vector that are loaded apart."""
+    if isinstance(op, StoreOp):
+        return _executions(op)
+    count, places = 1, {0}
+    for loop in loops_around(op):
+        if loop.role.data.role is Role.UNROLL or loop in apart:
+            if loop.index not in op.indices:
+                continue
+            stride = stride_over(loop, op, scope)
+            if stride is not None and len(places) * steps(loop) <= MOST_PLACES:
+                places = {place + k * stride for place in places for k in range(steps(loop))}
+                continue
+        count *= steps(loop)
+    return count * len(places)
 
 
 def _lanes(op: Operation, device: Device) -> tuple[ForOp | None, int]:
@@ -209,15 +222,16 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
     assert isinstance(t, MemRefType)
     value = value_of(op).type
     own = value.get_shape()[0] if isinstance(value, VectorType) else 1
-    count, nbytes, access = _accesses(op), element_bytes(t), device.rates.nests.access
+    nbytes, access = element_bytes(t), device.rates.nests.access
     loop, lanes = _lanes(op, device)
     if t.memory_space == PRIVATE and isinstance(op.memory.owner, BufferOp):
-        is_register = counts.held and _is_register(op.memory)
+        count, is_register = _accesses(op, scope), counts.held and _is_register(op.memory)
         counts.flops += (0.0 if is_register else access) * own * count * _waste(op, device, own)
         return
     if not device.is_cpu:
-        _count_warp_access(op, count, counts, scope, device)
+        _count_warp_access(op, counts, scope, device)
         return
+    count = _accesses(op, scope)
     stride = stride_over(loop, op, scope) if loop is not None else None
     scattered = loop is not None and stride not in (0, 1)
     waste = float(_own_vector(device)) if scattered else None
@@ -229,25 +243,19 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
 
 
 def _count_warp_access(
-    op: LoadOp | StoreOp, count: int, counts: _Counts, scope: NestScope, device: Device
+    op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, device: Device
 ) -> None:
     """Count an access to global or local memory by the instructions of sub-groups."""
     found, t = warp_access(op, device, scope), op.memory.type
     assert isinstance(t, MemRefType)
-    value = value_of(op).type
-    own = value.get_shape()[0] if isinstance(value, VectorType) else 1
-    if isinstance(op, LoadOp):
-        # All lanes of a vector have the one element.
-        count //= prod(steps(x) for x in loops_around(op) if _is_splat(x, op))
+    own, at_once = lanes_of(value_of(op)), vector_loops(op, scope)
+    lanes = (x for x in loops_around(op) if x.role.data.role is Role.VECTOR)
+    count = _accesses(op, scope, [loop for loop in lanes if loop not in at_once])
     instructions = count * own / found.width
     counts.rows += device.rates.nests.access * found.rows * instructions
     if t.memory_space == GLOBAL:
         counts.traffic += found.nbytes * instructions
         _touch(op, count * own * element_bytes(t), counts)
-
-
-def _is_splat(loop: ForOp, op: LoadOp) -> bool:
-    return loop.role.data.role is Role.VECTOR and loop.index not in op.indices
 
 
 def _touch(op: LoadOp | StoreOp, nbytes: float, counts: _Counts) -> None:

@@ -6,22 +6,26 @@ accesses as many neighbours as its vector has lanes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from math import gcd, prod
+from math import prod
 
-from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.dialects.builtin import MemRefType
 
+from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.index.integer.expressions import Expr, map_expressions
 from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
 from tiledialect.lowering.nest.utils.builder import GLOBAL
+from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, element_bytes
 from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.banks import BANKS, WORD, busiest_bank
 from tiledialect.schedule.cost.device import SECTORS, Device, Kind
 from tiledialect.schedule.loops import Role
 
-LINE, BANKS, WORD = 128, 32, 4
-"""Bytes of a line of the first cache, banks of local memory, and bytes of a word of these."""
+LINE = 128
+"""Bytes of a line of the first cache."""
 AXES = "xyz"
 KEPT, HITS = 2, 4
 """Most bytes that are fetched for each one that a loop uses step by step, and lines that are found
@@ -45,26 +49,38 @@ def warp_access(op: LoadOp | StoreOp, device: Device, scope: NestScope) -> WarpA
     t = op.memory.type
     assert isinstance(t, MemRefType)
     size, lanes = element_bytes(t), max(device.sub_group_size, 1)
-    width = _width(op, scope)
+    at_once = vector_loops(op, scope)
+    width = lanes_of(value_of(op)) * prod(loop.extent or 1 for loop in at_once)
     strides = [*_lane_strides(op, lanes, scope)]
     if t.memory_space != GLOBAL:
         return WarpAccess(_bank_rows(strides, width * ceil_div(size, WORD)), 0.0, width)
     sector = SECTORS[Kind.GPU]
     nbytes = sector * _pieces(strides, width * size, size, sector) / lanes
     lines = _pieces(strides, width * size, size, LINE)
-    if _is_continued(op, scope, sector // size):
+    if _is_continued(op, scope, at_once, sector // size):
         nbytes, lines = min(nbytes, KEPT * width * size), ceil_div(lines, HITS)
     return WarpAccess(lines, nbytes, width)
 
 
-def _width(op: LoadOp | StoreOp, scope: NestScope) -> int:
-    """Neighbours that a work-item accesses at once."""
-    own = value_of(op).type
-    width = own.get_shape()[0] if isinstance(own, VectorType) else 1
-    for loop in loops_around(op):
-        if loop.role.data.role is Role.VECTOR and stride_over(loop, op, scope) == 1:
-            width *= loop.extent or 1
-    return width
+def vector_loops(op: LoadOp | StoreOp, scope: NestScope) -> list[ForOp]:
+    """Loops whose steps an access makes at once: the lanes of a vector that is aligned."""
+    around = [*loops_around(op)]
+    found = [x for x in around if _is_vector(x, op, scope)]
+    width = lanes_of(value_of(op)) * prod(loop.extent or 1 for loop in found)
+    others = [stride_over(loop, op, scope) for loop in around if loop not in found]
+    start = scope.address(op).substitute({str(scope.name(x.index)): Expr() for x in around}).value
+    is_aligned = all(s is not None and s % width == 0 for s in (*others, start))
+    return found if is_aligned else []
+
+
+def _is_vector(loop: ForOp, op: LoadOp | StoreOp, scope: NestScope) -> bool:
+    """Whether the lanes of a loop access neighbours, all of them or none."""
+    if loop.role.data.role is not Role.VECTOR or stride_over(loop, op, scope) != 1:
+        return False
+    lane, condition = scope.name(loop.index), scope.condition(op)
+    return condition == map_expressions(
+        condition, lambda e: e.substitute({str(lane): lane + Expr.const(1)})
+    )
 
 
 def _lane_strides(
@@ -94,17 +110,18 @@ def _pieces(strides: list[tuple[int, int | None]], run: int, size: int, piece: i
 
 def _bank_rows(strides: list[tuple[int, int | None]], words: int) -> int:
     """Rows of banks that work-items with so many words each access one after the other."""
-    different = [(number, stride) for number, stride in strides if stride != 0]
-    most = ceil_div(prod(number for number, _ in different) * words, BANKS)
-    for number, stride in different[:1]:
-        most = max(most, min(number, gcd(stride or 1, BANKS)) if words == 1 else 1)
-    return max(most, 1)
+    known = tuple((stride, number) for number, stride in strides if stride)
+    if any(stride is None for _, stride in strides):
+        return ceil_div(prod(number for number, stride in strides if stride != 0) * words, BANKS)
+    return busiest_bank(known, words)
 
 
-def _is_continued(op: LoadOp | StoreOp, scope: NestScope, near: int) -> bool:
+def _is_continued(
+    op: LoadOp | StoreOp, scope: NestScope, at_once: Collection[ForOp], near: int
+) -> bool:
     """Whether the next step of a loop accesses the same piece of memory, or the next one."""
     for loop in loops_around(op):
-        if loop.is_parallel or loop.role.data.role is Role.VECTOR:
+        if loop.is_parallel or loop in at_once:
             continue
         stride = stride_over(loop, op, scope)
         if stride is not None and 0 < abs(stride) <= near:

@@ -53,7 +53,7 @@ def test_candidates_replay_and_agree(fast: td.Device):
 def test_seeds_are_candidates_of_the_space(fast: td.Device):
     part = part_of("dot", fast)
     best = min(candidate.estimate for _, candidate in enumerated(part.candidate))
-    found = [made(part.candidate, seed)[1].estimate for seed in part.seeds()]
+    found = [made(part.candidate, seed)[1].estimate for seed in part.seeds() if seed]
     assert best <= min(found) <= found[0]
 
 
@@ -62,7 +62,8 @@ def test_seeds_have_blocks_in_registers_among_the_first(fast: td.Device):
     device = described(Kind.CPU, {"native_vector_width": 16, "compute_units": 2})
     start = Derivation.of(program("matmul").initial.module).bind(M=192, K=192, N=192)
     part = LiftPart(start, "matmul", device, target_system_spec(fast))
-    texts = (made(part.candidate, seed)[1].text for seed in islice(part.seeds(), 12))
+    seeds = filter(None, part.seeds())
+    texts = (made(part.candidate, seed)[1].text for seed in islice(seeds, 12))
     assert any("reuse_block_2d" in text and "map_seq_unroll" in text for text in texts)
 
 
@@ -72,7 +73,7 @@ def test_seeds_on_a_gpu_have_groups_that_are_full():
     start = start.apply(RULES["partial_reduce_strided"]).apply(RULES["fuse_parts"])
     settings = replace(SMALL, algorithmic=AlgorithmicSettings(exploration_depth=0))
     part = LiftPart(Derivation.of(start.module), "gemv", device, StringAttr(""), settings)
-    found = (made(part.candidate, seed)[0] for seed in part.seeds())
+    found = (made(part.candidate, seed)[0] for seed in part.seeds() if seed)
     assert any(d["mapping"] == "group0" and int(d["size n"]) >= 128 for d in found)
 
 

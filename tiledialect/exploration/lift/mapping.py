@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -30,6 +29,7 @@ from tiledialect.exploration.lift.levels import (
 )
 from tiledialect.exploration.lift.planes import PLANES, copy_planes, rule_for, slid
 from tiledialect.exploration.lift.settings import MappingSettings, native_lanes
+from tiledialect.exploration.lift.unrolling import UNROLLED, each_once, short_loops, unroll
 from tiledialect.exploration.lift.vectors import vectorize
 from tiledialect.passes.lift.rules.collections import RULES
 from tiledialect.passes.lift.rules.places import reachable
@@ -70,8 +70,6 @@ GROUPS_OF_UNIT, GROUPS_EACH = "groups of a unit", (1, 4, 16)
 WAYS = ("moving", "ends")
 """Decisions between yes and no."""
 
-UNROLLED = 64
-"""Most steps of loops that are unrolled, with those of the loops inside."""
 WIDTHS = (2, 4, 8, 16)
 
 
@@ -206,11 +204,11 @@ class MappingSpace:
 
         It comes after the sizes are bound: a loop of an open number of steps cannot be unrolled.
         """
-        if not self.settings.unroll_reduce or not any(_short_loops(derivation.function)):
+        if not self.settings.unroll_reduce:
             return derivation
-        if chooser.choose("unroll", [NO, YES]) == NO:
-            return derivation
-        return _followed(derivation, _unroll) or derivation
+        counts = [0, *(n for n in UNROLLED if any(short_loops(derivation.function, n)))]
+        most = int(chooser.choose("unroll", counts)) if len(counts) > 1 else 0
+        return _followed(derivation, partial(unroll, most=most)) or derivation
 
 
 def _has_pads(function: func.FuncOp) -> bool:
@@ -237,22 +235,6 @@ def _followed(derivation: Derivation, *stages: Callable[[Rewriting], None]) -> D
 
 
 # -- applying rules ------------------------------------------------------------------------------
-
-
-def _each(
-    rewriting: Rewriting, found: Callable[[func.FuncOp], Iterator[Operation]], rule: Strategy
-) -> None:
-    """Apply a rule at all places that a function finds, where it applies, each once."""
-    refused: set[Operation] = set()
-    while True:
-        op = next((x for x in found(rewriting.function) if x not in refused), None)
-        if op is None:
-            return
-        refused.add(op)
-        try:
-            rule.run(rewriting, op.results[0])
-        except NotApplicable:
-            continue
 
 
 # -- steps -----------------------------------------------------------------------------------------
@@ -317,24 +299,40 @@ def _reduction(rewriting: Rewriting) -> reductions.ReduceBase:
     return found
 
 
-def _copy_parts(rewriting: Rewriting, copies: str, dims: Sequence[int]) -> None:
-    """Copy the parts of arrays that a reduction goes through."""
+def _copy_parts(rewriting: Rewriting, copies: str, width: int) -> None:
+    """Copy the parts of arrays that a reduction goes through, so that work-items side by side
+    access neighbours: rows of the first array and columns of others, or columns of all."""
     found = _reduction(rewriting)
     value, parts = found.results[0], found.operands[-1].owner
     for k in range(len(parts.operands) if isinstance(parts, values.ZipOp) else 0):
         value = RULES["add_transposed_identity_in_reduce"](k=k).run(rewriting, value)
-        # The parts of the first are read along rows, those of others along columns.
-        turned = [*reversed(dims)] if k == 0 or copies == COLUMNS else dims
+        outer, inner = (0, 1) if k == 0 and copies == LOCAL else (1, 0)
         copy = _copy_of(_parts(value.owner, k), 0)
-        kept = RULES["map_lcl"](dim=turned[0]).run(rewriting, copy.results[0])
-        RULES["map_lcl"](dim=turned[1]).run(rewriting, _copy_in(kept.owner, 0).results[0])
+        kept = RULES["map_lcl"](dim=outer).run(rewriting, copy.results[0])
+        blocks = RULES["map_lcl"](dim=inner).run(rewriting, _copy_in(kept.owner, 0).results[0])
+        if width > 1:
+            _copy_in_vectors(rewriting, blocks, width)
         RULES["to_local"].run(rewriting, kept)
+
+
+def _copy_in_vectors(rewriting: Rewriting, value: SSAValue, width: int) -> None:
+    """Copy the elements of a map of copies, which are arrays, in vectors if they have such."""
+    before = rewriting.checkpoint()
+    try:
+        made = RULES["add_identity_inside"].run(rewriting, value)
+        copy = _copy_in(made.owner, 0)
+        new = RULES["vectorize"](w=width).run(rewriting, copy.results[0]).owner
+        assert isinstance(new, Operation)
+        RULES["vectorize_function"].run(rewriting, new.operands[0])
+        RULES["map_seq"].run(rewriting, _copy_in(made.owner, 0).results[0])
+    except NotApplicable:
+        rewriting.back_to(before)
 
 
 def _copy(rewriting: Rewriting, word: str, copies: str, width: int) -> None:
     """Copy the elements of the innermost maps over groups, or over work-items, or parts of them."""
     if word in HELD:
-        _copy_parts(rewriting, copies, [int(d) for d in HELD[word]])
+        _copy_parts(rewriting, copies, width)
         return
     if word == PLANES:
         copy_planes(rewriting)
@@ -450,7 +448,7 @@ def _map_ends(rewriting: Rewriting) -> None:
 
 def _limit(rewriting: Rewriting, groups: int) -> None:
     """Limit the work-groups of the outermost maps."""
-    _each(rewriting, by_groups, RULES["limit_groups"](groups=groups))
+    each_once(rewriting, by_groups, RULES["limit_groups"](groups=groups))
 
 
 def _moving(function: func.FuncOp) -> Iterator[Operation]:
@@ -462,35 +460,4 @@ def _moving(function: func.FuncOp) -> Iterator[Operation]:
 
 def _move(rewriting: Rewriting) -> None:
     """Keep the windows of loops in registers, where only the new elements are loaded."""
-    _each(rewriting, _moving, RULES["map_seq_slide_seq"])
-
-
-LOOPS = (maps.MapSeqOp, reductions.ReduceSeqOp)
-UNROLLED_LOOPS = (maps.MapSeqUnrollOp, reductions.ReduceSeqUnrollOp)
-
-
-def _short_loops(function: func.FuncOp) -> Iterator[Operation]:
-    """Loops of a small and known number of steps, with those of the loops inside."""
-    live = reachable(function)
-    for op in function.walk():
-        if op in live and type(op) in LOOPS and _steps(op) <= UNROLLED:
-            yield op
-
-
-def _steps(op: Operation) -> float:
-    """Copies of the innermost function if a loop and those inside of it are unrolled."""
-    inner = max((_steps(x) for region in op.regions for x in region.block.ops), default=1.0)
-    if not isinstance(op, (*LOOPS, *UNROLLED_LOOPS)):
-        return inner
-    size = leading(as_array(op.operands[-1], op.pattern())).value
-    return inf if size is None else size * inner
-
-
-def _unroll(rewriting: Rewriting) -> None:
-    """Unroll short loops."""
-
-    def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
-        is_map = isinstance(value.owner, maps.MapSeqOp)
-        return RULES["map_seq_unroll" if is_map else "reduce_seq_unroll"].run(rewriting, value)
-
-    _each(rewriting, _short_loops, Local(run))
+    each_once(rewriting, _moving, RULES["map_seq_slide_seq"])

@@ -2,100 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from itertools import pairwise
-from math import inf, prod
-from typing import Any
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from math import prod
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
-from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
 from tiledialect.exploration.implementation import PATTERNS
-from tiledialect.exploration.lift.algorithmic import stream
-from tiledialect.exploration.lift.mapping import (
-    COPIES,
-    DEFAULT,
-    GROUPS_EACH,
-    GROUPS_OF_UNIT,
-    LOCAL,
-    NO,
-    NONE,
-    WAYS,
-    WIDTHS,
-    YES,
-    MappingSpace,
-)
-from tiledialect.exploration.lift.parameters import SIZE, ParameterSpace
-from tiledialect.exploration.lift.programs import Programs
-from tiledialect.exploration.lift.settings import Settings, native_lanes
+from tiledialect.exploration.lift.estimators import Estimators, Here
+from tiledialect.exploration.lift.mapping import DEFAULT
+from tiledialect.exploration.lift.ranking import Ranked
+from tiledialect.exploration.lift.settings import Settings
+from tiledialect.exploration.lift.space import LiftSpace
 from tiledialect.exploration.parts import Candidate
 from tiledialect.exploration.subject import NO_SPEED, Subject, cost_device
 from tiledialect.index.integer.expressions import Expr
-from tiledialect.ir.target_spec import describe
-from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.lift_to_nest.sizes import input_names
-from tiledialect.lowering.nest.utils.estimate import estimate_nest
-from tiledialect.lowering.pipeline import local_size_of
 from tiledialect.lowering.runtime.device.devices import target_system_spec
-from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.passes.lift.strategies.derivation import Derivation
-from tiledialect.schedule.cost.device import Device
-from tiledialect.schedule.search.decisions import (
-    Chooser,
-    DeadEndError,
-    Decisions,
-    Fixed,
-    enumerated,
-    made,
-    nearest,
-)
+from tiledialect.schedule.search.decisions import Decisions, Fixed
 
-PROGRAM = "program"
-"""Name of the decision between programs that algorithmic rewriting gives."""
-KEPT = 2
-"""Number of candidates of a program that are seeds: the best by the cost model, of one for each
-mapping."""
 PROMISING, WORTH = 3.0, 1.5
 """Most estimates of a seed before and after small changes, in multiples of the best one so far,
 with which it comes before the candidates of other programs."""
-GROUP_SIZES = 16, 128
-"""Work-items along an axis of a GPU's groups of two axes and of one."""
-TILE, BLOCK, ROW = 128, 8, 1 << 14
-"""Elements along an axis of a tile of a GPU's group, of a block of its work-item, and of a row that
-its work-items go through in strides."""
-PASSES = 3
-"""Most passes of changes of a seed."""
-GAIN = 0.98
-"""Most estimate of a changed seed, in multiples of the estimate before."""
 FEWEST = 1e-9
 """Least seconds of a kernel in ratios."""
+LOOK = 0.1
+"""Seconds between looks whether other processes have estimated candidates."""
 
 
 @dataclass
-class LiftPart:
+class LiftPart(LiftSpace):
     """A program of patterns whose derivation is searched."""
 
-    start: Derivation
-    """The program with the sizes of its inputs."""
-    name: str
-    device: Device
-    target: Attribute
-    settings: Settings = field(default_factory=Settings)
-    first: str = ""
-    """Step before the derivation, which makes the program of another."""
     mutations = 4
-
-    def __post_init__(self):
-        self._spaces: dict[str, MappingSpace] = {}
-        self._sizes: dict[str, ParameterSpace] = {}
-        self._estimates: dict[str, float] = {}
+    least_seeds = 32
+    estimators: Estimators | None = None
+    """Those who estimate seeds; None: this process."""
 
     @staticmethod
     def of(subject: Subject, settings: Settings | None = None, first: str = "") -> LiftPart:
@@ -110,12 +59,6 @@ class LiftPart:
             raise TileError(NO_SPEED.format(subject.device.id))
         name = PATTERNS if first else program.name
         return LiftPart(start, name, device, target, settings or Settings(), first)
-
-    @cached_property
-    def programs(self) -> Programs:
-        """Programs of algorithmic rewriting, the program itself first."""
-        width = native_lanes(self.device)
-        return Programs(stream(self.start, self.settings.algorithmic, width=width))
 
     @property
     def weight(self) -> float:
@@ -138,32 +81,7 @@ class LiftPart:
         candidate = self.candidate(chooser)
         return chooser.made, candidate
 
-    def candidate(self, chooser: Chooser) -> Candidate:
-        """The derivation that decisions make, with its estimate."""
-        derivation = self.derivation(chooser)
-        text = "" if derivation.steps == self.start.steps else derivation.text
-        text = "\n".join(filter(None, [self.first, text]))
-        if text not in self._estimates:
-            try:
-                self._estimates[text] = estimate(derivation, self.target, self.device)
-            except (TileError, VerifyException) as error:
-                raise DeadEndError(str(error)) from None
-        return Candidate(text, self._estimates[text])
-
-    def derivation(self, chooser: Chooser) -> Derivation:
-        """The derivation that decisions make."""
-        space, mapped = self._mapped(chooser)
-        return space.unrolled(self._space_of(mapped).bound(chooser), chooser)
-
-    def _mapped(self, chooser: Chooser) -> tuple[MappingSpace, Derivation]:
-        """The mapping that decisions make, of the program that they choose."""
-        word = str(chooser.choose(PROGRAM, self.programs, self.programs))
-        if word not in self._spaces:
-            given = self.programs.program(word), self.settings.mapping, self.device
-            self._spaces[word] = MappingSpace(*given)
-        return self._spaces[word], self._spaces[word].mapped(chooser)
-
-    def seeds(self) -> Iterator[Decisions]:
+    def seeds(self) -> Iterator[Decisions | None]:
         """The default, then candidates of all programs, good ones by the cost model first.
 
         Programs are found and looked at as candidates are asked for: the first candidates are
@@ -171,157 +89,75 @@ class LiftPart:
         """
         default, start = self._default
         yield default
-        pool: list[_Ranked] = []
-        later: list[_Ranked] = []
-        best, plain, count = start.estimate, start.estimate, 0
-        for word in self.programs.all():
-            found: dict[str, _Ranked] = {}
-            for decisions, candidate in self._candidates_of(word):
-                count += 1
-                ranked = _Ranked(candidate.estimate, count, decisions)
-                if candidate.text != start.text and candidate.estimate < inf:
-                    found.setdefault(candidate.text, ranked)
-            pool = sorted((*pool, *sorted(found.values())[:KEPT]))
-            # One for each program, as small changes take as long as a look at another one. They
-            # gain so much that candidates are compared with what others were before.
-            plain = min(plain, pool[0].estimate if pool else inf)
-            if pool and pool[0].estimate < PROMISING * plain:
-                first = pool.pop(0)
-                if first.estimate < best:
-                    best = first.estimate
-                    yield first.decisions
-                refined = self._refined(first)
-                best = min(best, refined.estimate)
-                if refined.estimate < WORTH * best:
-                    yield refined.decisions
-                else:
-                    later.append(refined)
-        later += map(self._refined, pool)
-        yield from (ranked.decisions for ranked in sorted(later))
+        yield from _Seeds(self, self.estimators or Here(self), start).run()
 
-    def _candidates_of(self, word: str) -> Iterator[tuple[Decisions, Candidate]]:
-        """Candidates of all mappings of a program, and with copies of the best ones of each kind;
-        with the widest vectors, unrolled loops, and sizes of vectors."""
-        given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": YES, **dict.fromkeys(WAYS, NO)}
-        given |= {"copies": NONE, GROUPS_OF_UNIT: 0}
-        best: dict[str, tuple[float, Decisions]] = {}
-        for decisions, mapped in enumerated(lambda c: self._mapped(_Given(c, given))[1]):
-            for sizes in self._starts(mapped):
-                with suppress(DeadEndError):
-                    found, candidate = made(self.candidate, {**given, **decisions, **sizes})
-                    yield found, candidate
-                    kind = str(decisions["mapping"]).rstrip("012")
-                    ranked = candidate.estimate, found
-                    best[kind] = min(best.get(kind, ranked), ranked, key=lambda pair: pair[0])
-        for _, decisions in best.values():
-            with suppress(DeadEndError):
-                yield made(self.candidate, {**decisions, "copies": LOCAL})
 
-    def _starts(self, mapped: Derivation) -> Iterator[Decisions]:
-        """Sizes to begin with: vectors, and on a GPU rows and squares of the work-items of a group,
-        which smaller sizes do not fill, blocks of a work-item in tiles of a group, and strides of
-        its work-items in rows."""
-        space = self._space_of(mapped)
-        own = (native_lanes(self.device), *(GROUP_SIZES if self.device.is_gpu else ()))
-        for size in own if space.names else own[:1]:
-            yield {SIZE + name: size for name in space.names}
-        if self.device.is_gpu and space.parts:
-            wholes = frozenset[str]().union(*space.parts.values())
-            for whole, part in ((TILE, BLOCK), (ROW, GROUP_SIZES[-1])):
-                sizes = {n: whole if n in wholes else GROUP_SIZES[0] for n in space.names}
-                yield {SIZE + n: part if n in space.parts else size for n, size in sizes.items()}
+class _Seeds:
+    """Estimates of a program's candidates, and what they tell so far."""
 
-    def _space_of(self, mapped: Derivation) -> ParameterSpace:
-        """The open sizes of a mapped program."""
-        if mapped.text not in self._sizes:
-            given = mapped, self.settings.parameters, self.device
-            self._sizes[mapped.text] = ParameterSpace(*given)
-        return self._sizes[mapped.text]
+    def __init__(self, part: LiftPart, estimators: Estimators, start: Candidate):
+        self._part, self._estimators, self._start = part, estimators, start
+        self._flying: dict[Future[list[Ranked]], Ranked | None] = {}
+        """Jobs, with the candidate that is changed; None for all those of a program."""
+        self._pool: list[Ranked] = []
+        self._later: list[Ranked] = []
+        self._best = self._plain = start.estimate
+        """Least estimate, and that without small changes: they gain so much that candidates are
+        compared with what others were before."""
+        self._looked = 0
 
-    def _refined(self, start: _Ranked) -> _Ranked:
-        """Decisions that are better by the cost model, after small changes."""
-        best, decisions = start.estimate, start.decisions
-        for _ in range(PASSES):
-            before = best
-            for change in [*_changes(decisions)]:
-                best, decisions = self._changed(best, decisions, change)
-            if best == before:
+    def run(self) -> Iterator[Decisions | None]:
+        """Candidates that come before those of other programs; then all."""
+        words = self._part.programs.all()
+        most = (self._estimators.count + 1) // 2
+        while True:
+            looks = sum(ranked is None for ranked in self._flying.values())
+            for word in islice(words, most - looks):
+                self._flying[self._estimators.best_of(word, self._start.text)] = None
+            if not self._flying:
                 break
-        return _Ranked(best, start.number, decisions)
+            yield from self._landed()
+        yield from (ranked.decisions for ranked in sorted(self._later))
+        while self._pool or self._flying:
+            while self._pool and len(self._flying) < self._estimators.count:
+                self._refine(self._pool.pop(0))
+            yield from self._landed()
+        yield from (ranked.decisions for ranked in sorted(self._later))
 
-    def _changed(
-        self, best: float, decisions: Decisions, change: Callable[[Decisions], Decisions]
-    ) -> tuple[float, Decisions]:
-        """An estimate and decisions after a change, made again as long as it helps: sizes may be
-        far off."""
-        with suppress(DeadEndError):
-            while True:
-                found, candidate = made(self.candidate, change(decisions))
-                if candidate.estimate >= best * GAIN:
-                    break
-                best, decisions = candidate.estimate, found
-        return best, decisions
+    def _landed(self) -> Iterator[Decisions | None]:
+        """Candidates of the jobs that are done by now, and a pause."""
+        done, _ = wait(self._flying, LOOK, FIRST_COMPLETED)
+        for future in [future for future in self._flying if future in done]:
+            given, found = self._flying.pop(future), future.result()
+            self._part.estimates |= {ranked.text: ranked.estimate for ranked in found}
+            yield from self._of_program(found) if given is None else self._of_change(given, found)
+        yield None
 
+    def _of_program(self, found: list[Ranked]) -> Iterator[Decisions]:
+        """One candidate for each program, as small changes take as long as a look at another."""
+        self._looked += 1
+        own = (replace(ranked, number=(self._looked, *ranked.number)) for ranked in found)
+        self._pool = sorted((*self._pool, *own))
+        if not self._pool:
+            return
+        first = self._pool[0]
+        self._plain = min(self._plain, first.estimate)
+        if first.estimate < PROMISING * self._plain:
+            self._refine(self._pool.pop(0))
+            if first.estimate < self._best:
+                self._best = first.estimate
+                yield first.decisions
 
-def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]:
-    """Small changes: another copy or way, a size that grows or shrinks, and two at the expense of
-    each other."""
-    for name in decisions:
-        if name == GROUPS_OF_UNIT:
-            yield lambda given: {**given, GROUPS_OF_UNIT: GROUPS_EACH[1]}
-        elif name in WAYS:
-            yield lambda given, n=name: {**given, n: YES}
-        elif name == "copies":
-            for copies in COPIES[1:]:
-                yield lambda given, c=copies: {**given, "copies": c}
-    sizes = [name for name in decisions if name.startswith(SIZE)]
-    for name in sizes:
-        for factor in (2.0, 1.5, 0.5):
-            yield partial(_scaled, factors={name: factor})
-    for pair in pairwise(sizes):
-        for factors in ((0.5, 2.0), (2.0, 0.5)):
-            yield partial(_scaled, factors=dict(zip(pair, factors, strict=True)))
+    def _refine(self, ranked: Ranked) -> None:
+        self._flying[self._estimators.refined(ranked)] = ranked
 
-
-def _scaled(given: Decisions, factors: Mapping[str, float]) -> Decisions:
-    """Decisions with some sizes multiplied."""
-    return {
-        **given,
-        **{n: max(1, int(int(given[n]) * f)) for n, f in factors.items() if n in given},
-    }
-
-
-@dataclass(frozen=True, order=True)
-class _Ranked:
-    """Decisions by the estimate of what they make."""
-
-    estimate: float
-    number: int
-    """Order among equals."""
-    decisions: Decisions = field(compare=False)
-
-
-@dataclass(frozen=True)
-class _Given:
-    """Chooser for whom some decisions are made."""
-
-    chooser: Chooser
-    given: Decisions
-
-    def choose(self, name: str, options: Any, domain: Any = ()) -> Any:
-        """The given option, or another chooser's choice."""
-        if name in self.given and options:
-            options = [nearest(self.given[name], options, domain)]
-        return self.chooser.choose(name, options, domain)
-
-
-def estimate(derivation: Derivation, target: Attribute, device: Device) -> float:
-    """Seconds of the kernels of a derivation by the cost model; a TileError if there are none."""
-    module = derivation.module.clone()
-    describe(module, target)
-    LiftLowerPass().apply(Context(), module)
-    LiftToNestPass(local_size_of(module)).apply(Context(), module)
-    return estimate_nest(module, device)
+    def _of_change(self, given: Ranked, found: list[Ranked]) -> Iterator[Decisions]:
+        for ranked in found or [given]:
+            self._best = min(self._best, ranked.estimate)
+            if ranked.estimate < WORTH * self._best:
+                yield ranked.decisions
+            else:
+                self._later.append(ranked)
 
 
 def input_sizes(program: Derivation, types: tuple[TensorType[Attribute], ...]) -> dict[str, int]:

@@ -26,6 +26,12 @@ class Programs(Sequence[str]):
         """The program of a word."""
         return self._found[word]
 
+    def add(self, word: str, derivation: Derivation) -> None:
+        """Add a program whose word is known."""
+        if word not in self._found:
+            self._found[word] = derivation
+            self._words.append(word)
+
     def all(self) -> Iterator[str]:
         """Words of all programs, each found when it is asked for."""
         number = 0
@@ -55,9 +61,8 @@ class Programs(Sequence[str]):
     def _more(self) -> bool:
         """Find one more; false if there is none."""
         for derivation in self._stream:
-            word = canonical_hash(derivation.function)
-            if word not in self._found:
-                self._found[word] = derivation
-                self._words.append(word)
+            count = len(self)
+            self.add(canonical_hash(derivation.function), derivation)
+            if len(self) > count:
                 return True
         return False

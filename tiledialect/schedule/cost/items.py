@@ -16,17 +16,14 @@ not wholly.
 
 from __future__ import annotations
 
-from collections import Counter
 from math import ceil, prod
 
-from tiledialect import caches
+from tiledialect.schedule.cost.banks import WORD, busiest_bank
 from tiledialect.schedule.cost.counts import Model, in_sectors
 from tiledialect.schedule.cost.facts import AffineAccess
 from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.loops import Role
 
-BANKS, WORD = 32, 4
-"""Banks of a GPU's local memory: their number, and the bytes that each delivers in a cycle."""
 SCHEDULERS = 4
 """Number of sub-groups from which a unit of a GPU issues at a time."""
 MOST_RESIDENT = 32
@@ -211,7 +208,7 @@ def _copied(m: Model, access: AffineAccess) -> float:
             loads, row = m.copy_loads(copy, access)
             pieces = m.device.sub_group_size * (width * stores)
             lines = ceil(pieces / row) * ceil(row * WORD / m.device.line)
-            cycles = loads * lines + stores * _busiest_bank(steps, width)
+            cycles = loads * lines + stores * busiest_bank(steps, width)
             return m.rates.items.copies_seen * m.fetched(access)[1] * cycles
     return 0.0
 
@@ -238,17 +235,7 @@ def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:
         return 1
     extents = (extent for _, _, extent in m.lanes)
     steps = tuple(zip(m.distances(tiles[-1], m.lanes), extents, strict=True))
-    return _busiest_bank(steps, width)
-
-
-@caches.BANK_CYCLES
-def _busiest_bank(steps: tuple[tuple[int, int], ...], width: int) -> int:
-    """Most different words that lanes read from one bank, each lane a run of neighbours."""
-    places = {0}
-    for stride, extent in steps:
-        places = {place + k * stride for place in places for k in range(extent)}
-    words = {place + k for place in places for k in range(width)}
-    return max(Counter(word % BANKS for word in words).values())
+    return busiest_bank(steps, width)
 
 
 def _resident(m: Model) -> int:

@@ -1,0 +1,176 @@
+"""Rank of a program's candidates by the cost model: those to measure before others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from heapq import nsmallest
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+from tiledialect.exploration.lift.mapping import (
+    COPIES,
+    GROUPS_EACH,
+    GROUPS_OF_UNIT,
+    LOCAL,
+    NO,
+    NONE,
+    WAYS,
+    WIDTHS,
+    YES,
+)
+from tiledialect.exploration.lift.parameters import SIZE
+from tiledialect.exploration.lift.settings import native_lanes
+from tiledialect.exploration.lift.space import PROGRAM, LiftSpace
+from tiledialect.exploration.lift.unrolling import UNROLLED
+from tiledialect.exploration.parts import Candidate
+from tiledialect.passes.lift.strategies.derivation import Derivation
+from tiledialect.schedule.search.decisions import (
+    Chooser,
+    DeadEndError,
+    Decisions,
+    Option,
+    enumerated,
+    made,
+    nearest,
+)
+
+KEPT = 2
+"""Number of candidates of a program that are seeds: the best by the cost model, of one for each
+mapping."""
+GROUP_SIZES = 16, 128
+"""Work-items along an axis of a GPU's groups of two axes and of one."""
+TILE, BLOCK, ROW = 128, 8, 1 << 14
+"""Elements along an axis of a tile of a GPU's group, of a block of its work-item, and of a row that
+its work-items go through in strides."""
+PASSES = 3
+"""Most passes of changes of a seed."""
+GAIN = 0.98
+"""Most estimate of a changed seed, in multiples of the estimate before."""
+
+
+@dataclass(frozen=True, order=True)
+class Ranked:
+    """Decisions by the estimate of the derivation that they make."""
+
+    estimate: float
+    number: tuple[int, ...] = field(default=(), kw_only=True)
+    """Order among equals."""
+    text: str = field(compare=False)
+    decisions: dict[str, Option] = field(compare=False)
+
+
+def best_of(space: LiftSpace, word: str, default: str) -> list[Ranked]:
+    """The best candidates of a program, without the default, whose text is given."""
+    found: dict[str, Ranked] = {}
+    for decisions, candidate in _candidates_of(space, word):
+        if candidate.text != default and candidate.estimate < inf:
+            ranked = Ranked(candidate.estimate, candidate.text, {**decisions}, number=(len(found),))
+            found.setdefault(candidate.text, ranked)
+    return nsmallest(KEPT, found.values())
+
+
+def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Candidate]]:
+    """Candidates of all mappings of a program, and with copies of the best ones of each kind;
+    with the widest vectors, unrolled loops, and sizes of vectors."""
+    given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": UNROLLED[0], **dict.fromkeys(WAYS, NO)}
+    given |= {"copies": NONE, GROUPS_OF_UNIT: 0}
+    best: dict[str, tuple[float, Decisions]] = {}
+    for decisions, mapped in enumerated(lambda c: space.mapped(_Given(c, given))[1]):
+        for sizes in _starts(space, mapped):
+            with suppress(DeadEndError):
+                found, candidate = made(space.candidate, {**given, **decisions, **sizes})
+                yield found, candidate
+                kind = str(decisions["mapping"]).rstrip("012")
+                ranked = candidate.estimate, found
+                best[kind] = min(best.get(kind, ranked), ranked, key=lambda pair: pair[0])
+    for _, decisions in best.values():
+        with suppress(DeadEndError):
+            yield made(space.candidate, {**decisions, "copies": LOCAL})
+
+
+def _starts(space: LiftSpace, mapped: Derivation) -> Iterator[Decisions]:
+    """Sizes to begin with: vectors, and on a GPU rows and squares of the work-items of a group,
+    which smaller sizes do not fill, blocks of a work-item in tiles of a group, and strides of
+    its work-items in rows."""
+    is_gpu, sizes = space.device.is_gpu, space.space_of(mapped)
+    own = (native_lanes(space.device), *(GROUP_SIZES if is_gpu else ()))
+    for size in own if sizes.names else own[:1]:
+        yield {SIZE + name: size for name in sizes.names}
+    if is_gpu and sizes.parts:
+        wholes = frozenset[str]().union(*sizes.parts.values())
+        for whole, part in ((TILE, BLOCK), (ROW, GROUP_SIZES[-1])):
+            found = {n: whole if n in wholes else GROUP_SIZES[0] for n in sizes.names}
+            yield {SIZE + n: part if n in sizes.parts else size for n, size in found.items()}
+
+
+def refined(space: LiftSpace, start: Ranked) -> Ranked:
+    """Decisions that are better by the cost model, after small changes."""
+    best = start
+    for _ in range(PASSES):
+        before = best
+        for change in [*_changes(best.decisions)]:
+            best = _changed(space, best, change)
+        if best == before:
+            break
+    return best
+
+
+def _changed(space: LiftSpace, best: Ranked, change: Callable[[Decisions], Decisions]) -> Ranked:
+    """Decisions after a change, made again as long as it helps: sizes may be far off."""
+    with suppress(DeadEndError):
+        while True:
+            decisions, candidate = made(space.candidate, change(best.decisions))
+            if candidate.estimate >= best.estimate * GAIN:
+                break
+            best = replace(
+                best, estimate=candidate.estimate, text=candidate.text, decisions={**decisions}
+            )
+    return best
+
+
+def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]:
+    """Small changes: another copy or way, a size that grows or shrinks, and two at the expense of
+    each other."""
+    for name in decisions:
+        if name == GROUPS_OF_UNIT:
+            yield lambda given: {**given, GROUPS_OF_UNIT: GROUPS_EACH[1]}
+        elif name in WAYS:
+            yield lambda given, n=name: {**given, n: YES}
+        elif name == "unroll":
+            yield lambda given: {**given, "unroll": UNROLLED[-1]}
+        elif name == "copies":
+            for copies in COPIES[1:]:
+                yield lambda given, c=copies: {**given, "copies": c}
+    sizes = [name for name in decisions if name.startswith(SIZE)]
+    for name in sizes:
+        for factor in (2.0, 1.5, 0.5):
+            yield partial(_scaled, factors={name: factor})
+    for pair in pairwise(sizes):
+        for factors in ((0.5, 2.0), (2.0, 0.5)):
+            yield partial(_scaled, factors=dict(zip(pair, factors, strict=True)))
+
+
+def _scaled(given: Decisions, factors: Mapping[str, float]) -> Decisions:
+    """Decisions with some sizes multiplied."""
+    return {
+        **given,
+        **{n: max(1, int(int(given[n]) * f)) for n, f in factors.items() if n in given},
+    }
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Chooser for whom some decisions are made."""
+
+    chooser: Chooser
+    given: Decisions
+
+    def choose(self, name: str, options: Any, domain: Any = ()) -> Any:
+        """The given option, or another chooser's choice."""
+        if name in self.given and options:
+            options = [nearest(self.given[name], options, domain)]
+        return self.chooser.choose(name, options, domain)
