@@ -171,11 +171,12 @@ class MappingSpace:
                 for name, dims in table.items()
                 if getattr(self.settings, name) and each * len(dims) <= deepest
             ]
-        if self.settings.sequential:
+        on_gpu = self.device is None or self.device.is_gpu
+        if self.settings.sequential and (self.device is None or self.device.is_cpu):
+            # A GPU's groups of one work-item leave the other lanes of a sub-group idle.
             found += [name for name, dims in ROWS.items() if len(dims) < deepest]
         if self.settings.group01 and held(function, 2) is not None:
             found += HELD
-        on_gpu = self.device is None or self.device.is_gpu
         if self.settings.local_memory and on_gpu and slid(self.program.function) is not None:
             found.append(PLANES)
         if self.settings.warps and deepest > 1 and on_gpu:

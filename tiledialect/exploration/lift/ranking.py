@@ -140,6 +140,8 @@ def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]
             yield lambda given: {**given, GROUPS_OF_UNIT: GROUPS_EACH[1]}
         elif name in WAYS:
             yield lambda given, n=name: {**given, n: YES}
+        elif name == "vectors":
+            yield lambda given: {**given, "vectors": 1}
         elif name == "unroll":
             yield lambda given: {**given, "unroll": UNROLLED[-1]}
         elif name == "copies":
