@@ -112,7 +112,7 @@ def digits_step() -> Program:
     return Program(
         problem.source,
         given,
-        network.transforms,
+        network.gradients,
         forward=False,
         cold=2.0,
         other=[*(f"48{t.removeprefix('64')}" for t in given[:2]), *given[2:], "f32"],

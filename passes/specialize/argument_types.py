@@ -101,6 +101,7 @@ def check_derived_types(
     """Raise a TileError unless cotangents and tangents have the types of what they belong to."""
     for name, t, output, own in zip(names, given, of, wanted, strict=False):
         if t != own:
+            assert t is not None
             texts = map(type_text, (own, t))
             shapes = [shape_of(x) for x in (own, t) if isinstance(x, TensorType)]
             if len(shapes) == 2 and not shapes[0] and set(shapes[1] or ()) == {1}:

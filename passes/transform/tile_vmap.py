@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
@@ -114,9 +114,9 @@ def _check_static(function: func.FuncOp) -> None:
             )
 
 
-def _add_batch(batch: Batch, argument: SSAValue, name: str, axis: int) -> int:
+def _add_batch(batch: Batch, argument: BlockArgument, name: str, axis: int) -> int:
     """Add an input with the batch before an input; its axis of the batch."""
-    block = argument.owner
+    block: Block = argument.owner
     sizes = list(shape_of(tensor_type(argument)) or ())
     axis = batch_axis(name, len(sizes) + 1, axis)
     sizes.insert(axis, batch.size)

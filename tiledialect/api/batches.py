@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tiledialect.errors import TileError, count
 
@@ -17,22 +17,23 @@ def chosen_axes(
 ) -> tuple[tuple[str, Axis], ...]:
     """Axis for each name; ``missing`` for those that a dict leaves out."""
     known = ", ".join(names)
-    match axes:
-        case Mapping():
-            for name in axes:
-                if name not in names:
-                    raise TileError(f"{option} names {name}, which is none of {known}")
-            given = [axes.get(name, missing) for name in names]
-        case list() | tuple():
-            given = list(axes)
-            if len(given) != len(names):
-                raise TileError(f"{option} gives {count(len(given), 'axis', 'axes')} for {known}")
-        case _:
-            given = [axes] * len(names)
-    for name, axis in zip(names, given, strict=True):
-        # A bool is an int to Python, but no axis.
-        if axis is not None and (isinstance(axis, bool) or not isinstance(axis, int)):
-            raise TileError(
-                f"{option} gives {axis!r} for {name}: an axis is a whole number or None"
-            )
-    return tuple(zip(names, given, strict=True))
+    given: list[Any]
+    if isinstance(axes, Mapping):
+        for name in axes:
+            if name not in names:
+                raise TileError(f"{option} names {name}, which is none of {known}")
+        given = [axes.get(name, missing) for name in names]
+    elif isinstance(axes, list | tuple):
+        given = list(axes)
+        if len(given) != len(names):
+            raise TileError(f"{option} gives {count(len(given), 'axis', 'axes')} for {known}")
+    else:
+        given = [axes] * len(names)
+    return tuple((n, _checked(option, n, axis)) for n, axis in zip(names, given, strict=True))
+
+
+def _checked(option: str, name: str, axis: object) -> Axis:
+    # A bool is an int to Python, but no axis.
+    if axis is None or (isinstance(axis, int) and not isinstance(axis, bool)):
+        return axis
+    raise TileError(f"{option} gives {axis!r} for {name}: an axis is a whole number or None")
