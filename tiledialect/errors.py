@@ -17,7 +17,10 @@ from tiledialect.ir.names import place_of
 
 @dataclass(frozen=True)
 class SourceSpan:
-    """A place in a source text: ``line`` and ``column`` count from 1."""
+    """A place in a source text: ``line`` and ``column`` count from 1.
+
+    The line is 0 for a layer of a model, of which ``filename`` is the name.
+    """
 
     text: str
     """The whole source text, so that the line can be shown; empty if it is not at hand."""
@@ -112,6 +115,8 @@ class TileError(Exception):
         if self.span is None:
             return self.message
         s = self.span
+        if not s.line:
+            return f"{s.filename}: {self.message}"
         return f"{s.filename}:{s.line}:{s.column}: {self.message}\n{s.excerpt()}".rstrip("\n")
 
 

@@ -196,7 +196,8 @@ def run(args: Namespace) -> bool:
     results = outputs_of(function, function(**inputs))
     report(results, paths)
     if args.profile:
-        print(function.profile(**inputs, repeat=args.repeat or REPEAT)[1])
+        profile = function.profile(**inputs, repeat=args.repeat or REPEAT)[1]
+        print("\n".join(filter(None, (str(profile), str(profile.layers)))))
     return check(results, expected, terms.most)
 
 

@@ -47,6 +47,21 @@ def test_file_runs_for_several_batches(device: td.Device, tmp_path: Path):
         np.testing.assert_allclose(model(x), np.maximum(x @ w + c, 0), rtol=1e-5, atol=1e-5)
 
 
+def test_profile_by_node():
+    proto, _, _ = _dense()
+    for node, name in zip(proto.graph.node, ("dense", "", "activation"), strict=True):
+        node.name = name
+    model = td.onnx.load(proto)
+    y, profile = model.profile(np.ones((2, 3), "f4"))
+    assert y.shape == (2, 4)
+    times = {t.layer: t.seconds for t in profile.layers.layers}
+    assert set(times) == {"dense", "Add of s", "activation"}
+    # One kernel, the time of which is that of its nodes by their operations.
+    assert sum(times.values()) == pytest.approx(profile.seconds)
+    assert times["dense"] > times["activation"] > 0
+    assert ">Add of s<" in profile.layers.svg and "1 launch" in str(profile.layers)
+
+
 def test_gradient_by_initializers():
     proto, w, c = _dense()
     step = td.onnx.load(proto).value_and_gradient(["w", "c"])

@@ -15,6 +15,7 @@ from tiledialect.api.loading import Source
 from tiledialect.api.options import Choices
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import print_module
+from tiledialect.ir.names import layers_text
 from tiledialect.lru_cache import LruCache
 from tiledialect.passes.fuse.options import Fusion
 
@@ -137,6 +138,8 @@ class CompiledFunction:
         # The text that the module was read from tells as much, and need not be printed.
         text = self._source.text or print_module(self._source.module)
         text += f"// {DictionaryAttr(self._source.module.attributes)}"
+        # Plans name layers, which texts do not.
+        text += layers_text(self._source.module)
         # A part of the key on disk.
         text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
         choices = self._choices

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     FileLineColLoc,
     FusedLoc,
+    IntAttr,
     LocationAttr,
     NameLoc,
     NoneAttr,
@@ -84,6 +85,23 @@ def place_of(named: Named) -> FileLineColLoc | None:
     while isinstance(location, NameLoc | FusedLoc):
         location = location.location if isinstance(location, NameLoc) else _parts(location)[0]
     return location if isinstance(location, FileLineColLoc) else None
+
+
+def layer_place(name: str) -> FileLineColLoc:
+    """Place of the ops of a layer of a model, which has no text."""
+    return FileLineColLoc(StringAttr(name), IntAttr(0), IntAttr(0))
+
+
+def layer_of(op: Named) -> str | None:
+    """Layer of a model from which an op is; None if it is from none."""
+    place = place_of(op)
+    return None if place is None or place.line.data else place.filename.data
+
+
+def layers_text(module: Operation) -> str:
+    """Layers of the ops of a module, in order; empty for one that is no model."""
+    layers = [layer_of(op) for op in module.walk()]
+    return "" if all(layer is None for layer in layers) else str(layers)
 
 
 def keep_place(new: Operation, old: Operation) -> None:

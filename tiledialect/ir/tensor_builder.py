@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
@@ -29,7 +30,7 @@ from tiledialect.dialects.tile.custom_gradient import CustomGradientOp
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import SizedOp, SumToOp
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.ir.names import give_name, set_place
+from tiledialect.ir.names import give_name, layer_place, set_place
 
 Number = int | float
 Access = Sequence[IndexExpr]
@@ -118,6 +119,18 @@ class TensorBuilder:
     """The sizes that have been computed."""
     origins: Origins = field(default_factory=Origins)
     """Origins, shared by the builders of one function, in which values do not change."""
+
+    @contextmanager
+    def of_layer(self, name: str) -> Generator[None]:
+        """Let ops be of a layer of a model, unless they are of one around it."""
+        if self.place is not None:
+            yield
+            return
+        self.place = layer_place(name)
+        try:
+            yield
+        finally:
+            self.place = None
 
     def place_op(self, op: Operation) -> None:
         """Insert an op."""

@@ -10,6 +10,7 @@ try:
 except ImportError:
     raise ImportError("td.torch needs PyTorch: pip install 'tiledialect[torch]'") from None
 
+from tiledialect.torch.profiling import profile
 from tiledialect.torch.tensor_functions import TorchFunction, function
 
-__all__ = ["TorchFunction", "function"]
+__all__ = ["TorchFunction", "function", "profile"]

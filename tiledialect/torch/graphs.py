@@ -28,6 +28,7 @@ from tiledialect.passes.convert.aten.graph import (
     element_type_of,
 )
 from tiledialect.torch.options import Options
+from tiledialect.torch.profiling import recorders
 from tiledialect.torch.tensors import Tensor, array_of, tensor_of
 
 
@@ -82,7 +83,8 @@ class CompiledGraph(torch.nn.Module):
             _seed() if place < 0 else array_of(name, dense[place][0])
             for name, place in ready.inputs
         ]
-        found = ready.function(*arrays)
+        own = ready.function
+        found = recorders[-1].run(own, arrays) if recorders else own(*arrays)
         return [tensor_of(a) for a in (found if isinstance(found, tuple) else (found,))]
 
     def _made(self, dense: Sequence[tuple[Any, tuple[int, ...] | None]]) -> Ready:

@@ -331,7 +331,7 @@ class Executable:
         numbers = {arg for arg in launch.args if isinstance(arg, int)}
         nbytes = sum(self.plan.sizes[k] for k in numbers)
         sizes = launch.global_size, launch.local_size
-        return KernelTime(launch.kernel, seconds, nbytes, *sizes, launch.part)
+        return KernelTime(launch.kernel, seconds, nbytes, *sizes, launch.part, launch.layers)
 
     def aside(self) -> Executable:
         """Copy of this with memory and kernels of its own, on the same queue.

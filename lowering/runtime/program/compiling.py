@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
+from tiledialect.analysis.layer_shares import layer_shares
 from tiledialect.caches import compilation
 from tiledialect.dialects.tile.global_stage import copies_of
 from tiledialect.dialects.tile.schedule_text import named_kernels
@@ -81,29 +82,35 @@ def compiled(
     return replace(plan, warnings=warnings_of(module))
 
 
-def _parts(module: ModuleOp) -> Iterator[str]:
-    """Names of the scheduled kernels of a program, in their order; a copy of an operand has that of
-    the kernel that reads it."""
+Part: TypeAlias = tuple[str, tuple[tuple[str, float], ...]]
+"""Name of a kernel, and its layers with their shares."""
+
+
+def _parts(module: ModuleOp) -> Iterator[Part]:
+    """The scheduled kernels of a program, in their order; in the place of a copy of an operand that
+    which reads it."""
     kernels = named_kernels(module)
     readers = {copy: name for name, kernel in kernels.items() for copy in copies_of(kernel)}
     for name, kernel in kernels.items():
-        yield readers.get(kernel, name)
+        name = readers.get(kernel, name)
+        yield name, layer_shares(kernels[name])
 
 
-def _named(plan: Plan, parts: Sequence[str]) -> Plan:
+def _named(plan: Plan, parts: Sequence[Part]) -> Plan:
     """A plan whose launches have the names of kernels, if each kernel has a launch."""
     if len(plan.launches) != len(parts):
         return plan
     return replace(plan, steps=_with_names(plan.steps, iter(parts)))
 
 
-def _with_names(steps: Sequence[Command], names: Iterator[str]) -> tuple[Command, ...]:
+def _with_names(steps: Sequence[Command], names: Iterator[Part]) -> tuple[Command, ...]:
     """Commands whose launches have names, in order."""
     made: list[Command] = []
     for step in steps:
         match step:
             case Launch():
-                step = replace(step, part=next(names))
+                part, layers = next(names)
+                step = replace(step, part=part, layers=layers)
             case Repeat():
                 step = replace(step, steps=_with_names(step.steps, names))
             case While():

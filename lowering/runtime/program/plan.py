@@ -67,6 +67,8 @@ class Launch:
     part: str = ""
     """Name of the kernel of the program that is computed, or whose operand is copied; empty where
     kernels have no launches of their own."""
+    layers: tuple[tuple[str, float], ...] = ()
+    """Layers of a model that it computes, with their shares of its operations."""
 
 
 @dataclass(frozen=True)

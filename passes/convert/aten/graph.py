@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -76,7 +77,8 @@ class GraphConverter:
             _memory(node.args[0] if node.args else None),
         )
         try:
-            made = conversion(self.function.b, call, *arguments)
+            with self.function.b.of_layer(_layer(node)):
+                made = conversion(self.function.b, call, *arguments)
         except (TileError, VerifyException) as error:
             raise TileError(f"{name} ({node.name}) cannot be converted: {error}") from None
         if isinstance(made, SSAValue):
@@ -119,6 +121,14 @@ class GraphConverter:
             self._seed = self.function.argument(SEED, TensorType(et.ui32, (4,)))
         self._draws += 1
         return b.add(self._seed, literal(b, np.array([0, 0, 0, self._draws], np.uint32)))
+
+
+def _layer(node: FxNode) -> str:
+    """Module of a model to which a node belongs, forward or backward, without the model's name."""
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
+    path = next((path for path, *_ in reversed([*stack.values()])), "")
+    parts = re.findall(r"[\w-]+", path.replace("_modules", ""))
+    return ".".join(parts[2:]) or "model"
 
 
 def _check_shapes(name: str, made: Value, known: Any) -> None:

@@ -19,7 +19,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.layout import element_type, literal, shape
 from tiledialect.passes.convert.function_builder import FunctionBuilder, name_result
-from tiledialect.passes.convert.onnx.base import Node, UnknownValueError, Value
+from tiledialect.passes.convert.onnx.base import Node, UnknownValueError, Value, label
 from tiledialect.passes.convert.onnx.bodies import body_of, mismatch, with_attributes
 from tiledialect.passes.convert.onnx.control import branch_of
 from tiledialect.passes.convert.onnx.table import CONVERSIONS, REASONS
@@ -153,7 +153,8 @@ class GraphScope:
             if (reason := self._mismatch(node)) is not None:
                 raise node.refusal(reason)
             try:
-                return list(conversion(self.b, node))
+                with self.b.of_layer(proto.name or label(proto)):
+                    return list(conversion(self.b, node))
             except VerifyException as error:
                 raise node.refusal(str(error)) from None
         if (body := self._body(node)) is not None:
