@@ -1,4 +1,4 @@
-"""One line of the table: a task on a device, ours and the peers' times."""
+"""Line of the table: a task on a device, ours and the peers' times."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from conversions import conversions_page
 from lift_reference import lift_reference_page
+from lift_rules import rules_page
 from pass_examples import EXAMPLES
 from pictures import PICTURES
 from xdsl.context import Context
@@ -44,7 +45,6 @@ from tiledialect.dialects.tile.elementwise.ops import ELEMENTWISE_OPS
 from tiledialect.dialects.tile.kernel import KERNEL_OPS
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import SPECIAL_OPS
-from tiledialect.passes.lift import FAMILIES, RULES
 from tiledialect.tools.tile_opt import TileOptMain
 from tiledialect.universe import PASSES, PIPELINES, TILE_UNIVERSE
 
@@ -131,12 +131,6 @@ Besides their properties, ops have attributes that steer passes or hand on facts
 The table `tiledialect/dialects/discardable.py` declares them. Modules are verified against it: an
 attribute of the dialects that it does not list, or that stands elsewhere, is an error. `argument`
 and `result` belong to a `func.func`.
-"""
-
-RULES_INTRODUCTION = """
-The rules by which Lift programs are [rewritten](rewriting.md), by families. In the equations,
-`x >> f >> g` applies `f` first, `a ⇒ …` is a function, and `map2` is `map` of `map`. A parameter is
-a size that may stay open, or, with a number as its default, a number.
 """
 
 PASSES_INTRODUCTION = """
@@ -429,33 +423,6 @@ def abridged(before: Sequence[str], after: Sequence[str]) -> list[str] | None:
 def nameless(line: str) -> str:
     """Line of IR without the numbers in its values' names."""
     return re.sub(r"%(\w*?)_?\d*\b", r"%\1", line)
-
-
-# -- rewrite rules ---------------------------------------------------------------------------
-
-
-def rules_page() -> Iterator[str]:
-    """The page of the rewrite rules."""
-    yield "# Rewrite rules"
-    yield RULES_INTRODUCTION
-    for family, names in FAMILIES.items():
-        yield f"## {family.replace('_', '-').capitalize()}"
-        yield import_module(f"tiledialect.passes.lift.rules.{family}").__doc__ or ""
-        rows = (f"| `{name}` | {rule_parameters(name)} | {rule_text(name)} |" for name in names)
-        yield "\n".join(["| rule | parameters | |", "| --- | --- | --- |", *rows])
-
-
-def rule_parameters(name: str) -> str:
-    """Parameters of a rule with their defaults."""
-    return ", ".join(
-        f"`{p.name}`" if p.default in (p.empty, None) else f"`{p.name}={p.default}`"
-        for p in RULES[name].parameters.values()
-    )
-
-
-def rule_text(name: str) -> str:
-    """Equation of a rule, for a table."""
-    return " ".join(RULES[name].equation.split()).replace("|", "\\|")
 
 
 # -- writing ---------------------------------------------------------------------------------

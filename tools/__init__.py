@@ -1,4 +1,4 @@
-"""The commands `tile-opt` and `tile-run`, one file each.
+"""The commands `tile-opt`, `tile-run` and `tile-explore`, one file each.
 
 Programs and files in, text and files out. Read `tile_run` first.
 """

@@ -160,13 +160,13 @@ def _emit_fma(scope: MemoryScope, op: Operation) -> Expr:
 
 
 def lane(e: Expr, type: CType, position: int) -> Expr:
-    """One lane of a vector."""
+    """Lane of a vector."""
     result = _element(e, position)
     return binary("!=", result, int_literal(0, 32)) if type.kind == "bool" else result
 
 
 def _element(e: Expr, position: int) -> Expr:
-    """One lane in the form of the vector."""
+    """Lane in the form of the vector."""
     # Oclgrind dies of lanes of constants, or calls them uninitialized.
     return e.splat or Expr(f"{e.at(PRIMARY)}.s{position:x}", reads=reads(e))
 

@@ -176,7 +176,7 @@ def _lowered(values: Values, op: TileOp) -> SSAValue:
 
 
 def _taken(values: Values, value: SSAValue) -> SSAValue:
-    """What stands for an operand of an op that is not lowered."""
+    """Tensor for an operand of an op that is not lowered."""
     return values.of(value) if isinstance(value.owner, TileOp | Block) else value
 
 

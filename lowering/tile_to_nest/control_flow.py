@@ -150,7 +150,7 @@ class ControlFlow:
         builder.insert(scf.WhileOp([], [], Region(first), Region(second)))
 
     def branch(self, op: scf.IfOp, builder: Builder) -> None:
-        """One of two regions."""
+        """Lower a choice between two regions."""
         regions: list[Region] = []
         results: list[SSAValue] = []
         for region in (op.true_region, op.false_region):

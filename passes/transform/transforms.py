@@ -39,7 +39,7 @@ Dims = Mapping[str, Sequence[str] | None]
 
 @dataclass(frozen=True)
 class Gradient:
-    """One differentiation: the inputs to differentiate by, and whether the outputs are kept."""
+    """Differentiation: the inputs to differentiate by, and whether the outputs are kept."""
 
     wrt: Names
     with_outputs: bool = False

@@ -63,7 +63,7 @@ def test_kernels_are_lowered_by_it(path: Path) -> None:
 
 @every_file
 def test_it_is_in_the_space_of_schedules(path: Path) -> None:
-    """Those with instructions, with copies in global memory, and with stages of values that are
+    """Schedules with instructions, with copies in global memory, and with stages of values that are
     cheap to compute anew are outside."""
     described = load(BENCH / "devices" / f"{DEVICES[path.name.split('.')[1]]}.mlir").module
     module = compiled(path, described.attributes[SPEC], "tile-loop-tiling")

@@ -26,7 +26,7 @@ CLOSE = 2e-4
 
 
 def distinct() -> Iterator[Workload]:
-    """One of those that are the same at the sizes of tests."""
+    """Workloads, but for repetitions at the sizes of tests."""
     seen: set[str] = set()
     for w in WORKLOADS:
         problem = w.problems["test"]

@@ -335,7 +335,7 @@ def test_taps_that_a_dilation_parts_stay():
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(8, 20), st.integers(0, 9))
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_error_boundary(count, size, step, offset):
     space = frames(count, size, step, offset)
     reduced = reduce(space)

@@ -135,7 +135,7 @@ def test_contractions_mean_what_is_defined(made: Contraction):
     assert_as_defined(made)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(contractions(general=True), st.integers(1, 20), st.booleans(), st.integers(0, 99))
 def test_so_do_blocks_of_them_with_infinite_numbers(
     made: Contraction, most: int, with_matrices: bool, seed: int

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lift_programs import EXAMPLES, SIZES, Make
+from lift_programs import EXAMPLES, SIZES
+from random_functions import Make
 
 import tiledialect as td
 from tiledialect import TileError, lift

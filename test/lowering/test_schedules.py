@@ -196,7 +196,7 @@ def scheduled_programs(draw: st.DrawFn) -> tuple[Program, ModuleOp]:
 
 
 def test_programs_after_each_pass(request: pytest.FixtureRequest):
-    @searching(request.config.getoption("--examples") // 5)
+    @searching(request.config.getoption("--examples") // 10)
     @given(scheduled_programs())
     def check(made: tuple[Program, ModuleOp]) -> None:
         program, with_schedules = made

@@ -43,7 +43,7 @@ def differentiated(
 
 
 def outputs(results: Any) -> tuple[Array, ...]:
-    """One result, or several, as a tuple."""
+    """Results as a tuple."""
     return results if isinstance(results, tuple) else (results,)
 
 

@@ -19,7 +19,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 import onnx_oracle
 
 STEP = 48
-"""One of so many tests runs in the suite."""
+"""Number of tests of which one runs in the suite."""
 
 
 def _cases() -> list[Any]:

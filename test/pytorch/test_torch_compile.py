@@ -217,7 +217,7 @@ def test_empty_tensors():
 
 @pytest.mark.usefixtures("by_reference")
 def test_dynamic_shapes():
-    """One graph for all sizes; its functions are compiled for each."""
+    """A single graph serves all sizes; its functions are compiled for each."""
 
     def f(x):
         return (x.reshape(-1, 2) * x.shape[0]).softmax(0).sum(1) + torch.arange(x.shape[0])

@@ -121,7 +121,7 @@ EXTENTS = st.sampled_from([1, 2, 3, 3, 4, 4, 5, 5, 6, 7, 9])
 
 @st.composite
 def boxes(draw: st.DrawFn) -> Box:
-    """One to four indices, and where their values are to be."""
+    """Indices, one to four, and where their values are to be."""
     names = NAMES[: draw(st.sampled_from([1, 2, 2, 3, 3, 3, 4, 4]))]
     lows = [draw(st.sampled_from([0, 0, 0, -2, 1])) for _ in names]
     return {n: range(low, low + draw(EXTENTS)) for n, low in zip(names, lows, strict=True)}
@@ -245,7 +245,7 @@ def contractions(draw: st.DrawFn, general: bool = False) -> Contraction:
 
 
 def contraction_module(batch: Sequence[Contraction]) -> tuple[ModuleOp, list[Array]]:
-    """One function that does all contractions of a batch, and its inputs."""
+    """Function that does all contractions of a batch, and its inputs."""
     groups = [made.operands() for made in batch]
 
     operands = [operand for group in groups for operand in group]

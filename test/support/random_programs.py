@@ -168,7 +168,7 @@ class Maker:
     # -- drawing ---------------------------------------------------------------------------
 
     def pick(self, wanted: Callable[[Value], bool] = lambda value: True) -> Value | None:
-        """One of the values so far, later ones more often."""
+        """Draw one of the values so far, later ones more often."""
         found = [value for value in self.values if wanted(value)]
         return self.draw(st.sampled_from(found + found[-3:])) if found else None
 

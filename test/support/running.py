@@ -103,7 +103,7 @@ def reference(source: str | ModuleOp, inputs: Sequence[Array]) -> tuple[Array, .
 
 
 def merged(cases: Sequence[Case]) -> ModuleOp:
-    """One function that does what all of ``cases`` do; building one program is faster than many."""
+    """Merge ``cases`` into one function; building one program is faster than many."""
     block = Block(arg_types=[type_of(array) for case in cases for array in case.inputs])
     rest, results = iter(block.args), list[SSAValue]()
     for case in cases:

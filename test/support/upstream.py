@@ -58,7 +58,7 @@ def mlir_opt(text: str, *options: str) -> str:
 
 
 def errors_of(texts: Sequence[str]) -> str:
-    """What `mlir-opt` says of modules that it refuses; nothing if it takes all."""
+    """Messages of `mlir-opt` about modules that it refuses; empty if it takes all."""
     options = "--allow-unregistered-dialect", "--split-input-file"
     ran = subprocess.run(
         [needed("mlir-opt"), *options],

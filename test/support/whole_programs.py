@@ -31,7 +31,7 @@ class Writer(written_programs.Writer):
         return self.draw(st.integers(0, 99)) < percent
 
     def size(self) -> int:
-        """One of its own, or one that is there, so that axes can be mistaken for one another."""
+        """Size of its own, or one that is there, so that axes can be mistaken for one another."""
         known = [n for t in self.tensors for n in t.shape if n <= max(SIZES)]
         return self.choose(*known) if known and self.chance(30) else self.choose(*SIZES)
 
@@ -84,7 +84,7 @@ class Writer(written_programs.Writer):
         self.contract(["b"] * len(batch) + ["m", "n"], (*batch, m, n), inside, k)
 
     def convolution(self) -> None:
-        """One with strides, dilation and padding, perhaps turned round, perhaps of each channel."""
+        """Window with strides, dilation and padding, perhaps turned round, perhaps of each channel."""
         a = self.some(3, 4)
         n, *space, channels = a.shape
         read, sizes, taps = list[str](), list[int](), list[int]()

@@ -11,7 +11,7 @@ from tiledialect import caches
 
 
 def pack(function: str, names: Sequence[str], outputs: Sequence[Any]) -> Any:
-    """One output as it is, several as a named tuple that can be pickled."""
+    """Outputs of a call: a single output as it is, several as a named tuple that can be pickled."""
     return outputs[0] if len(outputs) == 1 else result_type(function, tuple(names))(*outputs)
 
 

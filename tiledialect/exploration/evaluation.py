@@ -69,7 +69,7 @@ class Failure(StrEnum):
     HUNG = "hung"
     """The candidate did not finish in time."""
     WRONG = "wrong"
-    """Its results are not those of the reference semantics."""
+    """Results that differ from those of the reference semantics."""
     SLOW = "slow"
     """A run took several times as long as the best candidate's."""
 

@@ -1,4 +1,4 @@
-"""One exploration from its subject to its result: parts, studies, workers, search."""
+"""Exploration from its subject to its result: parts, studies, workers, search."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def bounding_box(component: Component) -> Box:
 
 @caches.INTEGER_SETS
 def sample(component: Component) -> tuple[int, ...] | None:
-    """One point, if there is one."""
+    """Find a point, if there is one."""
     constraints = System(component.size)
     _add_points(constraints, component)
     found = system.solution(constraints.solutions())

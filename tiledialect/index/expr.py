@@ -156,7 +156,7 @@ class IndexExpr:
         return self * (Fraction(1) / Fraction(other))
 
     def substitute(self, values: Mapping[str, IndexExpr | Rational]) -> IndexExpr:
-        """This expression with names replaced, all at once."""
+        """Replace names, all at once."""
         if values.keys().isdisjoint(self.names):
             return self
         total: list[tuple[Monomial, Fraction]] = []
@@ -171,7 +171,7 @@ class IndexExpr:
         return IndexExpr.collect(total)
 
     def rename(self, names: Mapping[str, str]) -> IndexExpr:
-        """This expression with names replaced by names, all at once."""
+        """Replace names by names, all at once."""
         return self.substitute({old: IndexExpr.of(new) for old, new in names.items()})
 
     def evaluate(self, values: Mapping[str, Rational]) -> Fraction:
@@ -212,7 +212,7 @@ class Constraint:
     bound: IndexExpr
 
     def substitute(self, values: Mapping[str, IndexExpr | Rational]) -> Constraint:
-        """This constraint with names replaced, all at once."""
+        """Replace names, all at once."""
         return Constraint(self.expr.substitute(values), self.bound.substitute(values))
 
     def to_string(self, name_of: Callable[[str], str] = lambda name: name) -> str:

@@ -88,7 +88,7 @@ def _integer_hermite(rows: list[list[int]]) -> list[list[int]]:
 
 
 def _eliminate(rows: list[list[int]], column: int) -> tuple[list[int] | None, list[list[int]]]:
-    """One row with the column's greatest common divisor there, and the others, 0 there."""
+    """Row with the greatest common divisor of a column, and the others, 0 there."""
     zero = [row for row in rows if not row[column]]
     others = [row for row in rows if row[column]]
     if not others:

@@ -168,7 +168,7 @@ class Size:
         return Size.collect((_powers((*p, *inverse)), c / coefficient) for p, c in self.terms)
 
     def substitute(self, values: Mapping[str, Size | int]) -> Size:
-        """This size with names replaced, all at once."""
+        """Replace names, all at once."""
         if self.names.isdisjoint(values):
             return self
         numerator, denominator = (_substitute(part, values) for part in self.fraction)

@@ -156,7 +156,7 @@ def _extent(solutions: isl.Set, unknown: int) -> tuple[int, int]:
 
 
 def solution(solutions: isl.Set) -> tuple[int, ...] | None:
-    """One solution, if there is one."""
+    """Find a solution, if there is one."""
     if solutions.is_empty():
         return None
     point = solutions.sample_point()

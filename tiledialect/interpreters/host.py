@@ -161,7 +161,7 @@ class Host:
             self.run_block(op.after_region.block)
 
     def branch(self, op: scf.IfOp) -> None:
-        """One of two regions."""
+        """Run one of two regions."""
         region = op.true_region if self.size(op, op.cond) else op.false_region
         for block in region.blocks:
             self.run_block(block)

@@ -222,7 +222,7 @@ class LiftFunctions(InterpreterFunctions):
     def run_concat(
         self, interpreter: Interpreter, op: layout.ConcatOp, args: PythonValues
     ) -> PythonValues:
-        """One array after the other."""
+        """Concatenate arrays."""
 
         def joined(rank: int, *arrays: Array) -> Array:
             return np.concatenate(repeated(arrays, [rank] * len(arrays)))

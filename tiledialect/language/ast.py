@@ -113,9 +113,9 @@ class Contraction(Node):
     sizes: tuple[Expression, ...] | None
     """None where the source gives no sizes."""
     aggregation: str
-    """One of add, mul, max, min, assign."""
+    """Aggregation: add, mul, max, min or assign."""
     combination: str
-    """One of none, mul, add, eq, cond, add_eq, mul_eq, add_cond, mul_cond."""
+    """Combination: none, mul, add, eq, cond, add_eq, mul_eq, add_cond, mul_cond."""
     operands: tuple[TensorAccess, ...]
     constraints: tuple[Constraint, ...]
     default: Name | None

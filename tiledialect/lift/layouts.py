@@ -164,7 +164,7 @@ def transposition(rows: AnySize, columns: AnySize) -> Callable[[Expr], Expr]:
 
 
 def concat(*arrays: Value) -> Value:
-    """One array after the other.
+    """Concatenation of arrays.
 
     Example: ``lift.concat(x, y)``
     """

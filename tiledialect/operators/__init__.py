@@ -1,4 +1,5 @@
 """Operators of neural networks and array programs, as tile ops made by a `TensorBuilder`.
 
-One file a family. Other dialects' ops are converted by these: each is written once.
+Values in, values of tile ops out, one file a family; conversions of ATen, ONNX and StableHLO
+share them. Read `elementwise` first.
 """

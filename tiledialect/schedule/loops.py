@@ -43,7 +43,7 @@ UNROLLED = (Role.UNROLL, Role.VECTOR)
 
 @dataclass(frozen=True)
 class LoopLevel:
-    """One loop of a schedule: ``index`` grows by ``stride`` with each of ``extent`` steps.
+    """Loop of a schedule: ``index`` grows by ``stride`` with each of ``extent`` steps.
 
     ``axis`` is ``x``, ``y`` or ``z`` for the roles ``group`` and ``local``, else empty. An index
     is its lower bound plus the sum of its levels' steps times their strides.

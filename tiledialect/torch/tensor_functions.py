@@ -153,7 +153,7 @@ def _batched(program: str, dims: Sequence[int | None]) -> str:
 
 
 class _Call(torch.autograd.Function):
-    """One call as a node of the graph that PyTorch records while it runs."""
+    """Record a call as a node of the graph that PyTorch records while it runs."""
 
     @staticmethod
     def forward(program: str, *tensors: Tensor) -> tuple[Tensor, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -34,7 +34,7 @@ in the first cache at once: it keeps them for the loop's next steps."""
 
 @dataclass(frozen=True)
 class WarpAccess:
-    """One instruction of a sub-group."""
+    """Instruction of a sub-group."""
 
     rows: int
     """Lines, or rows of banks, that are accessed one after the other."""

@@ -62,7 +62,7 @@ class Verdict:
     """Answer of a trial of kernels."""
 
     reason: str
-    """Why they cannot be used; empty if they can."""
+    """Reason why the kernels cannot be used; empty if they can."""
     tried: str = ""
     """The build, or the launch, that the process did not survive; the latter ends with a name."""
     until: float = inf

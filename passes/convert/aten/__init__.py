@@ -1,4 +1,4 @@
-"""Conversion of graphs of PyTorch's ATen operators to the tile dialect.
+"""Conversion of PyTorch's graphs: nodes of ATen operators in, functions of tile ops out.
 
-One file a family of operators.
+Read `graph` first, then `table`; the other files hold the conversions, one file a family.
 """

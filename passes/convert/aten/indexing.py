@@ -136,7 +136,7 @@ def _index_put(
 def _put_where(
     b: TensorBuilder, x: SSAValue, mask: SSAValue, value: SSAValue, accumulates: bool
 ) -> SSAValue:
-    """One value at all places that a mask chooses."""
+    """Put a value at all places that a mask chooses."""
     if prod(shape(value)) != 1:
         raise TileError("the places of values depend on bools that a call computes")
     value = layout.reshape(b, value, ())
@@ -192,7 +192,7 @@ def _scatter(kind: Aggregation | None) -> Conversion:
 def _scatter_value(
     b: TensorBuilder, call: Call, x: SSAValue, axis: int, places: SSAValue, value: Number
 ) -> SSAValue:
-    """One value at places; how often it is put at one does not matter."""
+    """Put a value at places, repeated or not."""
     if not shape(x):
         raise TileError("its tensor has no axes")
     ones = layout.full(b, 1, shape(places), i32)

@@ -76,7 +76,7 @@ WITH_NUMBERS = (_affine, _elu, _hard_sigmoid, _leaky, _scaled_tanh, _thresholded
 
 @dataclass(frozen=True)
 class Cell:
-    """One direction of a layer: a step from the states before to those after."""
+    """Direction of a layer: a step from the states before to those after."""
 
     b: TensorBuilder
     node: Node

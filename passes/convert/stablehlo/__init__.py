@@ -1,1 +1,4 @@
-"""Patterns that convert StableHLO, one file a family of ops."""
+"""Patterns that convert StableHLO: its ops in, tile ops out, one file a family of ops.
+
+Read `base` first, then `elementwise`.
+"""

@@ -65,7 +65,7 @@ def evaluate(
     operands: Sequence[SSAValue],
     conversions: Mapping[type[Operation], Conversion],
 ) -> list[SSAValue]:
-    """What a block gives for these arguments, its ops converted before the builder's place."""
+    """Results of a block for these arguments, with its ops converted before the builder's place."""
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, operands, strict=True))
     tried: dict[SSAValue, SSAValue] = {}
     for op in block.ops:
@@ -103,7 +103,7 @@ def folded(
 def _constant(
     b: TensorBuilder, op: ew.ElementwiseOp, found: Sequence[SSAValue | Attribute] | None
 ) -> SSAValue:
-    """What an op folds to; its result where it does not."""
+    """Constant that an op folds to; its result where it does not fold."""
     if found is None:
         return op.results[0]
     (constant,) = found

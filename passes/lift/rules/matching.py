@@ -37,7 +37,7 @@ class MatchScope:
         return Value(value) if self.home is None else Captured(self.home, (), value)
 
     def component(self, value: SSAValue) -> Any:
-        """One of the arrays that a pattern takes: of the function's argument, or as it is."""
+        """Array that a pattern takes: of the function's argument, or as it is."""
         if self.home is None or self.block is None:
             return Value(value)
         return Captured(self.home, self.block.args, value)
@@ -45,7 +45,7 @@ class MatchScope:
 
 @dataclass(frozen=True)
 class Stage:
-    """One op of a composition."""
+    """Op of a composition."""
 
     kinds: tuple[type[Operation], ...]
     input: str | None = "input"

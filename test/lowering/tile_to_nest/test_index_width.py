@@ -73,7 +73,7 @@ def sources(draw: st.DrawFn) -> str:
 
 
 @given(sources())
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_numbers(source: str):
     try:
         actual = td.compile(source)(A)

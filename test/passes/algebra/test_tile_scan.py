@@ -105,7 +105,7 @@ class Scan:
 
 
 def module_of(scans: list[Scan]) -> str:
-    """One function with all kernels."""
+    """Function with all kernels."""
     arguments = [
         f"%{name}{k}: {scan.type(shape)}"
         for k, scan in enumerate(scans)
@@ -181,7 +181,7 @@ def parsed(text: str) -> ModuleOp:
     return module
 
 
-SEARCH = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=4)
+SEARCH = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=2)
 
 
 def test_random_schedules(device: Any):

@@ -125,7 +125,7 @@ def test_parts_are_one_kernel(name: str, width: int):
     assert isinstance(t := kernel.outputs[0].type, TensorType) and t.get_shape() != shape
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_parts_anywhere(data: st.DataObject, device: td.Device):
     """Parts along any axis, in any order, of which some may be wide, short, or over one another."""

@@ -9,7 +9,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from lift_programs import EXAMPLES, SIZES, Make
+from lift_programs import EXAMPLES, SIZES
+from random_functions import Make
 from test_rewrite_rules import bound, inputs, one_step, result
 
 import tiledialect as td

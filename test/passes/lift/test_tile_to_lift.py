@@ -106,7 +106,7 @@ def test_contractions(source: str, shapes: Sequence[tuple[int, ...]]):
     check(td.compile(source), *(whole(*shape) for shape in shapes))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.booleans().flatmap(contractions))
 def test_random_contractions(made: Contraction):
     """Contractions that are not refused give the same."""

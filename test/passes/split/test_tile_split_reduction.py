@@ -91,7 +91,7 @@ def splits_agree(case: tuple[ModuleOp, ModuleOp, list[Array]]) -> None:
 
 
 def test_random_splits(request: pytest.FixtureRequest):
-    searching(request.config.getoption("--examples"))(given(splits())(splits_agree))()
+    searching(request.config.getoption("--examples") // 2)(given(splits())(splits_agree))()
 
 
 def test_random_splits_on_devices(device: Any, request: pytest.FixtureRequest):

@@ -87,7 +87,7 @@ def contractions(draw: st.DrawFn) -> Facts:
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(case=contractions())
 def test_every_contraction_has_candidates(case: Facts):
     assert all(ranked(case, device) for device in DEVICES.values())

@@ -106,7 +106,7 @@ def test_what_is_about_as_fast_as_the_best_is_kept(name: str, batches: tuple[int
     assert found.estimate.seconds <= NO_WORSE * alone.estimate.seconds
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(2, 200), st.integers(2, 200), st.sampled_from([*PROGRAMS.values()]))
 def test_stretched_schedules_reach_all_values_and_no_more_than_a_tile_too_many(
     one: int, other: int, source: str

@@ -35,7 +35,7 @@ def product(m: int, n: int, k: int) -> Facts:
 @pytest.mark.parametrize("size", [(128, 128, 1 << 16), (512, 256, 8192), (2048, 2048, 4096)])
 @pytest.mark.parametrize("times", [0.25, 3.0])
 def test_a_slower_device_has_the_same_parts(size: tuple[int, int, int], times: float):
-    """One that takes so many times as long for everything."""
+    """Device that takes so many times as long for everything."""
     slower = replace(
         GPU,
         latency=times * GPU.latency,

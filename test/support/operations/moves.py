@@ -17,7 +17,7 @@ DTYPES = ("float32", "bfloat16", "float16", "float64", "int8", "uint16", "int64"
 
 
 def sliced(size: int, start: int, stop: int, step: int) -> Case:
-    """One axis, as Python slices it; the bounds are inside it."""
+    """Slice of an axis, as Python slices it; the bounds are inside it."""
     count = len(range(start, stop, step))
     return case(
         f"slice_{start}_{stop}_{step}_of_{size}",
@@ -84,7 +84,7 @@ def with_another_row() -> Case:
 
 
 def padded(mode: str) -> Case:
-    """One axis padded by 2 before and 3 after."""
+    """Axis padded by 2 before and 3 after."""
     bodies = {
         "constant": "O[i + 2: N + 5] = =(I[i]);",
         "edge": """

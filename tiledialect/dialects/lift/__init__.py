@@ -1,4 +1,7 @@
-"""The lift dialect: programs as compositions of patterns over arrays."""
+"""The lift dialect: programs as compositions of patterns over arrays.
+
+Text of MLIR in, verified ops out. Read `base` first, then `maps` and `layout`.
+"""
 
 from xdsl.ir import Dialect
 

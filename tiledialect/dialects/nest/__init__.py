@@ -1,4 +1,7 @@
-"""The nest dialect: a kernel as loops with roles over named indices."""
+"""The nest dialect: a kernel as loops with roles over named indices.
+
+Text of MLIR in, verified ops out. Read `control` first, then `memory`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The StableHLO dialect of xdsl-jax with the ops that it lacks, and the ops of CHLO that JAX
-writes."""
+"""The StableHLO dialect of xdsl-jax with the ops that it lacks, and the ops of CHLO of JAX.
+
+Text of JAX in, verified ops out. Read `upstream` first, then `corrected`.
+"""
 
 from __future__ import annotations
 

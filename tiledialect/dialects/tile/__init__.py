@@ -1,4 +1,7 @@
-"""The tile dialect: contractions, elementwise ops, and the kernels they become."""
+"""The tile dialect: contractions, elementwise ops, and the kernels they become.
+
+Text of MLIR in, verified ops out. Read `contraction` first, then `elementwise/ops` and `kernel`.
+"""
 
 from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr

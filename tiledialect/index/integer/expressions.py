@@ -141,7 +141,7 @@ class Expr(Polynomial["Atom"]):
     # -- changing --------------------------------------------------------------------------
 
     def substitute(self, values: Mapping[str, Operand]) -> Expr:
-        """This expression with variables replaced, all at once."""
+        """Replace variables, all at once."""
         if values.keys().isdisjoint(self.names):
             return self
 
@@ -153,7 +153,7 @@ class Expr(Polynomial["Atom"]):
         return self.map_atoms(new)
 
     def map_atoms(self, new: Callable[[Atom], Expr]) -> Expr:
-        """This expression with an expression in the place of each factor."""
+        """Replace each factor by an expression."""
         terms: list[Term[Atom]] = []
         for product, coefficient in self.terms:
             if len(product) == 1:

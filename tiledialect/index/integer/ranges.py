@@ -108,7 +108,7 @@ class Env:
     def with_range(
         self, name: str, lower: Operand | None, upper: Operand | None, step: Operand = 1
     ) -> Env:
-        """This environment with one more variable, or with another one of this name.
+        """Extend the environment by a variable, in the place of one of its name.
 
         With a step, the variable is ``lower`` plus a multiple of it.
         """
@@ -128,7 +128,7 @@ class Env:
         return Env(facts=(*(fact for fact in self.facts if name not in _names_in(fact)), *new))
 
     def assume(self, condition: Condition) -> Env:
-        """This environment where the condition holds too."""
+        """Extend the environment by a condition that holds."""
         if condition in self._known:
             return self
         if condition not in self._assumed:

@@ -23,7 +23,7 @@ class Range:
 
     @property
     def upper(self) -> Number:
-        """One more than the greatest value."""
+        """Successor of the greatest value."""
         return self.greatest + 1
 
     @property

@@ -75,7 +75,7 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """Number of bytes."""
         return prod(self.shape) * self.bytes
 
 

@@ -27,7 +27,7 @@ class Chooser(Protocol):
     """Source of decisions."""
 
     def choose(self, name: str, options: Sequence[Option], domain: Sequence[str] = ()) -> Option:
-        """One of the options.
+        """Choose an option.
 
         Numbers are in rising order. The words among which a name ever has options are its
         ``domain``, if these are not always the same. Raises a ``DeadEndError`` if there are none.

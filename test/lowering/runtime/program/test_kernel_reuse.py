@@ -156,7 +156,7 @@ def test_kernels_of_loops_over_batches_compute(text: str, schedule: str, device:
 
 @pytest.mark.parametrize(("columns", "kernels"), [(16, [1, 1, 1]), (24, [1, 2, 2])])
 def test_buffers_of_batches_must_fit(columns: int, kernels: list[int]) -> None:
-    """Where the next power of two has no room, there is a kernel for each batch."""
+    """Each batch has a kernel where the next power of two has no room."""
     schedule = (
         "C: <group.x 8*i : 2, serial i : 8, serial b : {0}, serial k : 32, serial 8*j : {1},\n"
         "vector j : 8> stage <%V local at i>"

@@ -15,7 +15,8 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2] / "support"))
 
-from lift_programs import EXAMPLES, Make  # noqa: E402
+from lift_programs import EXAMPLES  # noqa: E402
+from random_functions import Make  # noqa: E402
 
 from tiledialect.ir.mlir_text import print_module  # noqa: E402
 from tiledialect.passes.lift import Derivation  # noqa: E402

@@ -180,7 +180,7 @@ def test_elsewhere():
     ("rule", "example", "place", "sizes", "reason"), REFUSED, ids=[row[0] for row in REFUSED]
 )
 def test_refused(rule: str, example: Any, place: str, sizes: dict[str, Any], reason: str):
-    from lift_programs import Make
+    from random_functions import Make
 
     program = Derivation.of(example.program(Make()))
     before = str(program.module)
@@ -191,7 +191,7 @@ def test_refused(rule: str, example: Any, place: str, sizes: dict[str, Any], rea
 
 
 def test_mistakes():
-    from lift_programs import Make
+    from random_functions import Make
 
     program = Derivation.of(x_map.program(Make()))
     for wrong, message in (

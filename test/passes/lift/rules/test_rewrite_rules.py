@@ -8,7 +8,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from lift_programs import EXAMPLES, SIZES, Make
+from lift_programs import EXAMPLES, SIZES
+from random_functions import Make
 from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect as td

@@ -6,7 +6,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from lift_programs import EXAMPLES, SIZES, Make
+from lift_programs import EXAMPLES, SIZES
+from random_functions import Make
 from test_rewrite_rules import inputs, result
 from xdsl.context import Context
 

@@ -195,7 +195,7 @@ class Log1pOp(RealUnaryOp):
 
 @irdl_op_definition
 class RecipOp(RealUnaryOp):
-    """One over the value.
+    """Reciprocal of the value.
 
     Example: `%r = tile.recip %a : (tensor<4x8xf32>) -> tensor<4x8xf32>`
     """

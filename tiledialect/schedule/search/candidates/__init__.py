@@ -1,1 +1,4 @@
-"""Candidate schedules: roles of indices, levels by patterns, and tiles of operands."""
+"""Candidate schedules: facts of a kernel and a device in, schedules that may be fast out.
+
+Read `patterns` first, the table of what is proposed, then `levels`.
+"""

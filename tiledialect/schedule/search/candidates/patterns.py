@@ -33,7 +33,7 @@ RolesOf = Callable[[Facts, Device], Iterable[Roles]]
 
 @dataclass(frozen=True)
 class Pattern(Generic[T]):
-    """One hierarchy of levels."""
+    """Hierarchy of levels."""
 
     family: str
     """The name that explanations have for it and similar ones."""
