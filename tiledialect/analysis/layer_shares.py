@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from math import prod
 
 from xdsl.ir import Operation
@@ -17,11 +16,11 @@ from tiledialect.ir.names import layer_of
 
 def layer_shares(kernel: KernelOp) -> tuple[tuple[str, float], ...]:
     """Layers of a kernel's ops with their shares of its operations."""
-    found = Counter[str]()
+    found = dict[str, float]()
     for op in kernel.block.ops:
         if (layer := layer_of(op)) is not None:
-            found[layer] += _operations(op)
-    total = found.total()
+            found[layer] = found.get(layer, 0.0) + _operations(op)
+    total = sum(found.values())
     return tuple((layer, n / total) for layer, n in found.items() if n)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ from tiledialect.passes.convert.aten.graph import (
 )
 from tiledialect.torch.options import Options
 from tiledialect.torch.profiling import recorders
-from tiledialect.torch.tensors import Tensor, array_of, tensor_of
+from tiledialect.torch.residence import results
+from tiledialect.torch.tensors import Tensor
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,15 @@ class CompiledGraph(torch.nn.Module):
     sizes; the latest are kept.
     """
 
-    def __init__(self, graph: torch.fx.Graph, name: str, options: Options):
+    def __init__(
+        self, graph: torch.fx.Graph, name: str, options: Options, saved: int | None = None
+    ):
         super().__init__()
         self._graph = graph
         self._name = name
         self._options = options
+        self._saved = saved
+        """Number of the first output that only a backward pass takes."""
         self._inputs = [n.name for n in graph.nodes if n.op == "placeholder"]
         (output,) = (n for n in graph.nodes if n.op == "output")
         self._is_single = not isinstance(output.args[0], list | tuple)
@@ -69,9 +75,9 @@ class CompiledGraph(torch.nn.Module):
         ready = self._ready.find(key)
         if ready is None:
             ready = self._ready.put(key, self._made(dense))
-        results = self._results(ready, dense)
+        found = self._results(ready, dense)
         known = dict(zip(self._inputs, values, strict=True))
-        outputs = [_output(o, results, known) for o in ready.outputs]
+        outputs = [_output(o, found, known) for o in ready.outputs]
         return outputs[0] if self._is_single else tuple(outputs)
 
     def _results(
@@ -79,13 +85,17 @@ class CompiledGraph(torch.nn.Module):
     ) -> Sequence[Tensor]:
         if ready.function is None:
             return ()
-        arrays = [
-            _seed() if place < 0 else array_of(name, dense[place][0])
-            for name, place in ready.inputs
-        ]
-        own = ready.function
-        found = recorders[-1].run(own, arrays) if recorders else own(*arrays)
-        return [tensor_of(a) for a in (found if isinstance(found, tuple) else (found,))]
+        function = ready.function
+        inputs = [(n, _seed() if place < 0 else dense[place][0]) for n, place in ready.inputs]
+        call = partial(recorders[-1].run, function) if recorders else function
+        return results(call, function.device, inputs, self._saved_results(ready))
+
+    def _saved_results(self, ready: Ready) -> set[int]:
+        """Numbers of the results that only a backward pass takes."""
+        if self._saved is None:
+            return set()
+        places = [o.place if isinstance(o, Result) else -1 for o in ready.outputs]
+        return {*places[self._saved :]} - {-1, *places[: self._saved]}
 
     def _made(self, dense: Sequence[tuple[Any, tuple[int, ...] | None]]) -> Ready:
         given = {

@@ -92,7 +92,7 @@ def partitioned(
     """The graph as calls of compiled parts, as long as can be, and of the refused operators."""
     graph = module.graph
     if not refused and all(n.op != "get_attr" for n in graph.nodes):
-        return CompiledGraph(graph, name, options)
+        return CompiledGraph(graph, name, options, _saved_from(name))
     partitioner = CapabilityBasedPartitioner(
         module, _Support(refused), allows_single_node_partition=True
     )
@@ -105,6 +105,12 @@ def partitioned(
             setattr(fused, key, CompiledGraph(part.graph, f"{name}_{key[5:]}", options))
     fused.recompile()
     return fused
+
+
+def _saved_from(name: str) -> int | None:
+    """Number of the first output of a forward graph that only its backward pass takes."""
+    context = torch._guards.TracingContext.try_get() if name == "forward" else None
+    return getattr(getattr(context, "fw_metadata", None), "num_forward_returns", None)
 
 
 def _is_tensor(node: Node) -> bool:

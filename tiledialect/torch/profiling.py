@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,7 @@ class Recorder:
     repeat: int
     found: list[Profile] = field(default_factory=list[Profile])
 
-    def run(self, function: Function, arrays: Sequence[Any]) -> Any:
+    def run(self, function: Function, *arrays: Any) -> Any:
         """The outputs of a graph's function."""
         outputs, profile = function.profile(*arrays, repeat=self.repeat)
         self.found.append(profile)

@@ -1,0 +1,91 @@
+"""Parameters in the memory of a device that does not work in the host's."""
+
+from __future__ import annotations
+
+import pytest
+
+import tiledialect as td
+
+torch = pytest.importorskip(
+    "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
+)
+from tiledialect.torch import residence  # noqa: E402
+
+COPYING = [d for d in td.devices() if not d.uses_host_memory]
+
+
+@pytest.fixture
+def uploads(monkeypatch):
+    """Numbers of elements of the arrays that are copied to the device."""
+    sizes = []
+
+    def counted(queue, array):
+        sizes.append(array.size)
+        return upload(queue, array)
+
+    upload = residence.upload
+    monkeypatch.setattr(residence, "upload", counted)
+    return sizes
+
+
+@pytest.fixture
+def device():
+    if not COPYING:
+        pytest.skip("all devices work in the host's memory")
+    return COPYING[0].id
+
+
+def compiled(model, device):
+    return torch.compile(model, backend="tiledialect", options={"device": device})
+
+
+def test_parameters_are_copied_when_they_change(uploads, device):
+    model = torch.nn.Linear(3, 4)
+    run = compiled(td.torch.to_device(model), device)
+    x = torch.rand(2, 3)
+    with torch.no_grad():
+        for _ in range(2):
+            torch.testing.assert_close(run(x), model(x))
+        assert sorted(uploads) == [4, 6, 6, 12]
+        uploads.clear()
+        model.bias.add_(1)
+        torch.testing.assert_close(run(x), model(x))
+        assert sorted(uploads) == [4, 6]
+        uploads.clear()
+        model.bias.data.add_(1)
+        td.torch.to_device(model)
+        torch.testing.assert_close(run(x), model(x))
+        assert sorted(uploads) == [4, 6, 12]
+
+
+def test_training_keeps_what_backward_takes(uploads, device):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1))
+    run = compiled(td.torch.to_device(model), device)
+    x = torch.rand(2, 3)
+    run(x).sum().backward()
+    # The parameters, the input for forward and backward, and the cotangent.
+    assert sorted(uploads) == [1, 2, 5, 5, 6, 6, 15]
+    found = [p.grad.clone() for p in model.parameters()]
+    model.zero_grad()
+    model(x).sum().backward()
+    for ours, p in zip(found, model.parameters(), strict=True):
+        torch.testing.assert_close(ours, p.grad)
+    uploads.clear()
+    run(x)
+    assert sorted(uploads) == [6]
+
+
+def test_storages_that_are_gone():
+    model = torch.nn.Linear(3, 4)
+    td.torch.to_device(model)
+    key = model.weight.untyped_storage()._cdata
+    kept = residence._residents[key]
+    del model
+    td.torch.to_device(torch.nn.Linear(1, 1))
+    assert residence._residents.get(key) is not kept
+
+
+def test_other_things_than_modules():
+    with pytest.raises(td.TileError, match="to_device takes a"):
+        td.torch.to_device(torch.rand(3))
