@@ -376,7 +376,7 @@ def test_options_reach_the_compiler():
 
     def kept(module, **options):
         seen.update(options)
-        return lambda *arrays: arrays[0]
+        return td.compile("function (X) -> (Y) { Y = X; }")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tiledialect.torch.graphs.compile_module", kept)
@@ -392,4 +392,6 @@ def test_page():
     names["print"] = printed.append
     for block in re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(), re.M | re.S):
         exec(block, names)
-    assert printed == [torch.Size([16, 8]), torch.Size([3, 4]), True]
+    *sizes, layers, told = printed
+    assert sizes == [torch.Size(s) for s in ([16, 8], [3, 4], [3, 4])] and told
+    assert [t.layer for t in layers.layers] == ["0", "1", "2"]
