@@ -18,9 +18,12 @@ from tiledialect.ir.signature import find_function
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.host.shape_binding import bind_shapes
+from tiledialect.lowering.module_reuse import Form, KeptModules
 from tiledialect.lowering.pipeline import MODELLED, local_size_of, open_pipeline, pipeline
+from tiledialect.passes.algebra.tile_split_product import TileSplitProductPass
 from tiledialect.passes.diagnostics.reporting import keep_warnings
 from tiledialect.passes.fuse.options import Fusion
+from tiledialect.passes.schedule.tile_join_axes import TileJoinAxesPass
 from tiledialect.passes.transform.transforms import Transform, specialize_transformed
 from tiledialect.schedule.default_schedule import LOCAL_SIZE
 
@@ -39,6 +42,7 @@ def compile_module(
     schedules: tuple[str, ...] = (),
     fusion: Fusion = MODELLED,
     passes: tuple[str, ...] = (),
+    kept: KeptModules | None = None,
 ) -> ModuleOp:
     """The kernel-level module of a function for inputs of these types; ``module`` stays as it is.
 
@@ -46,7 +50,8 @@ def compile_module(
     transformed like this, and ``types`` are those that it then takes; with ``after``
     the passes after the one of that name are not run. ``schedules`` are given to the kernels, see
     ``tile-loop-tiling``, and ``fusion`` to ``tile-fuse``; ``passes`` take the place of the cost
-    model's choices, see `GivenPasses`. Warnings for the user are in the
+    model's choices, see `GivenPasses`; ``kept`` are modules of the same program for other sizes,
+    to which this one is added. Warnings for the user are in the
     attribute ``tile.warnings``. Raises a TileError if the types do not fit.
     """
     module = only(module.clone(), name)
@@ -58,8 +63,27 @@ def compile_module(
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)
     steps = pipeline(local_size_of(module), schedules, fusion, passes)
-    PassPipeline(_until(steps, after)).apply(context, module)
+    _run(_until(steps, after), context, module, kept)
     return module
+
+
+def _run(
+    passes: tuple[ModulePass, ...], context: Context, module: ModuleOp, kept: KeptModules | None
+) -> None:
+    """Run passes; what is decided for a neighbouring batch may take the place of some of them."""
+    names = [p.name for p in passes]
+    if kept is None or TileJoinAxesPass.name not in names:
+        PassPipeline(passes).apply(context, module)
+        return
+    first = names.index(TileSplitProductPass.name) + 1
+    last = names.index(TileJoinAxesPass.name) + 1
+    PassPipeline(passes[:first]).apply(context, module)
+    form = Form.of(module)
+    if form is None or not kept.resize(module, form):
+        PassPipeline(passes[first:last]).apply(context, module)
+        if form is not None:
+            kept.keep(form, module)
+    PassPipeline(passes[last:]).apply(context, module)
 
 
 @compilation()

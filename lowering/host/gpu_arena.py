@@ -144,16 +144,15 @@ def mark_parts(host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]) -
 
 
 def _begins_inside(value: SSAValue) -> bool:
-    """Whether a memref is a part of an allocation that may not be at its start."""
+    """Whether a memref is a part of an allocation of which some part is not at its start.
+
+    So kernels do not depend on the order of the parts, which changes with their sizes.
+    """
     part = value.owner
     if not isinstance(part, memref.ViewOp):
         return False
-    shift = part.byte_shift.owner
-    return not (
-        isinstance(shift, arith.ConstantOp)
-        and isinstance(shift.value, IntegerAttr)
-        and shift.value.value.data == 0
-    )
+    parts = (use.operation for use in part.source.uses)
+    return len({x.byte_shift for x in parts if isinstance(x, memref.ViewOp)}) > 1
 
 
 class GpuArenaPass(ModulePass):

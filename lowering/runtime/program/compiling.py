@@ -144,8 +144,11 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
         if found is not None:
             return found if after is not None else close(found, program.name, types)
     given = program.module, program.name, types, target, program.transforms, after
+    chosen = program.schedules, program.fusion, program.passes
+    # A budget cuts decisions short, which others are not to take over.
+    kept = program.kept_modules if program.budget is None else None
     with transferring(program.known_schedules), limited(program.budget):
-        return compile_module(*given, program.schedules, program.fusion, program.passes)
+        return compile_module(*given, *chosen, kept)
 
 
 @compilation()

@@ -43,10 +43,12 @@ class Sizes:
     def rest(self, op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
         """Note the sizes of an op and of all in it; the structure without them."""
         operands = tuple(numbers.setdefault(v, len(numbers)) for v in op.operands)
-        numbers.update((result, len(numbers) + k) for k, result in enumerate(op.results))
+        for result in op.results:
+            numbers[result] = len(numbers)
         inside: list[Hashable] = []
         for block in (b for region in op.regions for b in region.blocks):
-            numbers.update((a, len(numbers) + k) for k, a in enumerate(block.args))
+            for argument in block.args:
+                numbers[argument] = len(numbers)
             inside.append(tuple(self._type(a.type) for a in block.args))
             inside += [self.rest(x, numbers) for x in block.ops]
         given = sorted((*op.properties.items(), *op.attributes.items()))

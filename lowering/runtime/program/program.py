@@ -15,6 +15,7 @@ from tiledialect.ir.signature import find_function
 from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
+    from tiledialect.lowering.module_reuse import KeptModules
     from tiledialect.passes.transform.transforms import Transform
     from tiledialect.schedule.search.size_transfer import KnownSchedules
 
@@ -86,6 +87,13 @@ class Program:
         from tiledialect.schedule.search.size_transfer import KnownSchedules
 
         return KnownSchedules()
+
+    @cached_property
+    def kept_modules(self) -> KeptModules:
+        """The modules for other sizes."""
+        from tiledialect.lowering.module_reuse import KeptModules
+
+        return KeptModules()
 
     @property
     def result_name(self) -> str:

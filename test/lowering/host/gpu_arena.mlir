@@ -62,9 +62,9 @@ builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"G
 
 // -----
 
-// A kernel that is given a part is told where that begins; one that is given the start is not.
+// A kernel that is given a part of an allocation of several is told where that begins.
 // CHECK:      "gpu.func"() <{function_type = (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> (), kernel}> ({
-// CHECK:      }) {sym_name = "add", tile.parts = array<i32: 1>} : () -> ()
+// CHECK:      }) {sym_name = "add", tile.parts = array<i32: 0, 1>} : () -> ()
 builtin.module {
   "gpu.module"() <{sym_name = "kernels"}> ({
     "gpu.func"() <{function_type = (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> (), kernel}> ({
