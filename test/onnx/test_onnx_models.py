@@ -47,6 +47,27 @@ def test_file_runs_for_several_batches(device: td.Device, tmp_path: Path):
         np.testing.assert_allclose(model(x), np.maximum(x @ w + c, 0), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        (
+            helper.make_node("Constant", [], ["y"]),
+            "Constant of y cannot be converted: it has no value",
+        ),
+        (helper.make_node("Einsum", ["x"], ["y"], equation="ij->iij"), "each axis of the output"),
+        (helper.make_node("Einsum", ["x"], ["y"], equation="ij->i..."), "each axis of the output"),
+        (helper.make_node("Transpose", ["x"], ["y"], perm=[0]), "is no order of 2 axes"),
+        (helper.make_node("ConcatFromSequence", ["none"], ["y"], axis=0), "the sequence is empty"),
+    ],
+)
+def test_nodes_that_do_not_fit(node: Any, words: str):
+    empty = helper.make_node("SequenceEmpty", [], ["none"])
+    model = td.onnx.load(_model([empty, node], [("x", [2, 3])], [("y", None)]))
+    with pytest.raises(td.TileError) as caught:
+        model.reference(np.ones((2, 3), "f4"))
+    assert words in str(caught.value)
+
+
 def test_profile_by_node():
     proto, _, _ = _dense()
     for node, name in zip(proto.graph.node, ("dense", "", "activation"), strict=True):

@@ -371,6 +371,34 @@ def test_no_modes():
         run(torch.randn(3))
 
 
+NAN = float("nan")
+
+
+@pytest.mark.usefixtures("by_reference")
+@pytest.mark.parametrize(
+    ("call", "numbers"),
+    [
+        (
+            lambda x: F.max_pool2d(x.reshape(1, 1, 2, 4), 2, return_indices=True),
+            [1, 2, 3, 4, 5, NAN, 7, 8],
+        ),
+        (torch.digamma, [0.0, -0.0, -1.0, 2.5]),
+        (lambda x: x.sort(stable=True), [0.0, -0.0, NAN, -1.0, 0.0]),
+        (lambda x: x.sort(stable=True, descending=True), [0.0, -0.0, NAN, -1.0, -0.0]),
+    ],
+)
+def test_special_numbers(call, numbers):
+    x = torch.tensor(numbers)
+    for found, wanted in zip(tensors(compiled(call)(x)), tensors(call(x)), strict=True):
+        torch.testing.assert_close(found, wanted, equal_nan=True)
+        if found.is_floating_point():
+            assert torch.equal(found.signbit() & ~found.isnan(), wanted.signbit() & ~wanted.isnan())
+
+
+def tensors(found):
+    return [found] if isinstance(found, torch.Tensor) else [*found]
+
+
 def test_options_reach_the_compiler():
     seen = {}
 

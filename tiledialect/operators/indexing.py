@@ -9,12 +9,13 @@ from math import prod
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import SSAValue
 
+from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import GatherOp, ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators.elementwise import clamped_index, is_before, is_less
+from tiledialect.operators.elementwise import clamped_index, is_before, is_less, like
 from tiledialect.operators.layout import (
     broadcast,
     cast,
@@ -217,8 +218,20 @@ def sort_places(b: TensorBuilder, is_before: SSAValue, is_after: SSAValue) -> SS
     return reshape(b, found, (rows, count))
 
 
-def top_places(b: TensorBuilder, x: SSAValue, number: int, *, is_least: bool = False) -> SSAValue:
-    """Places in each row of its greatest, or least, elements in their total order."""
+def top_places(
+    b: TensorBuilder,
+    x: SSAValue,
+    number: int,
+    *,
+    is_least: bool = False,
+    tells_zeros: bool = False,
+) -> SSAValue:
+    """Places in each row of its greatest, or least, elements: NaN is the greatest.
+
+    Equal ones keep their order; those of 0 and -0 are equal unless these are told apart.
+    """
+    if et.is_float(element_type(x)) and not tells_zeros:
+        x = b.select(b.op(ew.CmpEqOp, x, 0), like(b, x, 0), x)
     rows, count = shape(x)
     across, along = (reshape(b, x, sizes) for sizes in ((rows, count, 1), (rows, 1, count)))
     less, greater = is_before(b, along, across), is_before(b, across, along)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import inf, prod
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
+from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.tensor_builder import Access, TensorBuilder
+from tiledialect.operators.elementwise import is_nan, like
 from tiledialect.operators.layout import (
     cast,
     constant,
@@ -153,10 +155,14 @@ def place_in_window(
     windows: Sequence[Window],
     order: Sequence[int],
 ) -> SSAValue:
-    """Number of the first element of each window that is ``best``, as i32.
+    """Number of the first element of each window that is its maximum ``best``, as i32.
 
-    Elements are numbered along the axes in an order, the last one fastest.
+    Elements are numbered along the axes in an order, the last one fastest. NaN is the largest
+    number, as infinity is.
     """
+    if et.is_float(element_type(x)):
+        # What is equal to nothing would have no place.
+        x, best = (b.select(is_nan(b, v), like(b, v, inf), v) for v in (x, best))
     axes, count = sorted(order), prod(shape(x)[k] for k in order)
     numbers = reshape(b, iota(b, (count,), 0, i32), tuple(shape(x)[k] for k in order))
     numbers = transpose(b, numbers, [list(order).index(k) for k in axes])

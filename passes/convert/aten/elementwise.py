@@ -60,11 +60,17 @@ def _sign(b: TensorBuilder, x: SSAValue) -> SSAValue:
     return b.select(fn.is_nan(b, x), fn.like(b, x, 0), own) if et.is_float(t) else own
 
 
+def _digamma(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The pole at 0 is infinite, with a sign; the others have no value."""
+    found = gamma.digamma(b, x)
+    return b.select(b.op(ew.CmpEqOp, x, 0), b.div(-1.0, x), found)
+
+
 COMPOSED: Mapping[str, Function] = {
     "acosh": fn.acosh,
     "asinh": fn.asinh,
     "atanh": fn.atanh,
-    "digamma": gamma.digamma,
+    "digamma": _digamma,
     "erfc": fn.erfc,
     "erfinv": fn.erf_inv,
     "exp2": lambda b, x: b.op(ew.ExpOp, b.mul(x, log(2))),

@@ -217,6 +217,8 @@ def _sequence_length(b: TensorBuilder, node: Node) -> Values:
 
 def _concat_from_sequence(b: TensorBuilder, node: Node) -> Values:
     parts = [v for v in _sequence(node) if isinstance(v, SSAValue)]
+    if not parts:
+        raise node.refusal("the sequence is empty")
     axis = node.attributes["axis"]
     if node.attribute("new_axis", 0):
         return [_stacked(b, node, parts, axis)]

@@ -139,7 +139,9 @@ class GraphScope:
 
     def _keep_constant(self, node: Node) -> None:
         name = node.proto.output[0]
-        if "sparse_value" in node.attributes:
+        if not node.attributes:
+            self.values[name] = node.refusal("it has no value")
+        elif "sparse_value" in node.attributes:
             self.values[name] = node.refusal("sparse constants are not supported")
         elif any("string" in key for key in node.attributes):
             self.values[name] = node.refusal("there are no tensors of strings")

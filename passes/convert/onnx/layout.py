@@ -68,7 +68,11 @@ def _unsqueeze(b: TensorBuilder, node: Node) -> Values:
 
 def _transpose(b: TensorBuilder, node: Node) -> Values:
     x = node.tensor(0)
-    return [layout.transpose(b, x, node.numbers("perm") or [*range(len(shape(x)))][::-1])]
+    axes = [*range(len(shape(x)))]
+    order = node.numbers("perm") or axes[::-1]
+    if sorted(order) != axes:
+        raise node.refusal(f"perm {order} is no order of {len(axes)} axes")
+    return [layout.transpose(b, x, order)]
 
 
 def _concat(b: TensorBuilder, node: Node) -> Values:

@@ -55,6 +55,9 @@ def _einsum(b: TensorBuilder, node: Node) -> Values:
         output = "..." * ("." in inputs)
         output += "".join(sorted(c for c in {*letters} if letters.count(c) == 1))
     terms, output = _named_dots(node, terms, output, operands)
+    for letter in output:
+        if output.count(letter) > 1 or letter not in "".join(terms):
+            raise node.refusal(f"each axis of the output is one of the inputs, once: {equation}")
     return [einsum(b, operands, terms, output, element_type(operands[0]))]
 
 

@@ -52,7 +52,7 @@ def _top_k(b: TensorBuilder, op: chlo.TopKOp, operands: Values) -> Values:
     sizes, number = shape(x), op.k.value.data
     rows, count = _rows(op, sizes, len(sizes) - 1)
     flat = layout.reshape(b, x, (rows, count))
-    first = top_places(b, flat, number)
+    first = top_places(b, flat, number, tells_zeros=True)
     found = (take_along(b, flat, first), first)
     return [layout.reshape(b, v, (*sizes[:-1], number)) for v in found]
 
