@@ -14,6 +14,7 @@ import numpy as np
 import tiledialect as td
 from tiledialect.dialects.tile.elementwise.numeric import kind_of
 from tiledialect.errors import TileError
+from tiledialect.ir.names import kept_name
 from tiledialect.tools.array_files import SPECS, STANDARD_INPUT, is_standard_input, read_array
 from tiledialect.tools.command import constants, named
 
@@ -120,13 +121,16 @@ class OnnxModel:
 
     @property
     def inputs(self) -> Sequence[str]:
-        """Names of the inputs that can be given."""
-        return self._model.inputs
+        """Names of the inputs that can be given: the cotangents of a gradient, too."""
+        outputs = () if self._wrt is None else self._model.outputs
+        return *self._model.inputs, *(f"D{kept_name(name)}" for name in outputs)
 
     def call(self, specs: Mapping[str, str]) -> Call:
-        """The call with inputs by these specifications; cotangents cannot be given."""
+        """The call with inputs by these specifications."""
         given = read_inputs(specs, self.inputs)
-        forward, inputs = self._model.bind(**given)
+        forward, inputs = self._model.bind(
+            **{n: given[n] for n in self._model.inputs if n in given}
+        )
         function = forward
         if self._wrt is not None:
             function, inputs = self._model.gradient(self._wrt or None).bind(**given)

@@ -68,6 +68,36 @@ def test_nodes_that_do_not_fit(node: Any, words: str):
     assert words in str(caught.value)
 
 
+def test_calls_with_arrays_of_one_shape(monkeypatch: pytest.MonkeyPatch):
+    """After the first call nothing is bound by name; other values are."""
+    model = td.onnx.load(_dense()[0])
+    x = np.ones((2, 3), "f4")
+    expected = model(x)
+    bound: list[int] = []
+    slow = type(model)._bound
+
+    def counted(self: Any, args: Any, named: Any) -> Any:
+        bound.append(1)
+        return slow(self, args, named)
+
+    monkeypatch.setattr(type(model), "_bound", counted)
+    assert np.array_equal(model(x + 0), expected) and not bound
+    assert np.array_equal(model(x=x), expected) and len(bound) == 1
+    assert np.array_equal(model(x.tolist()), expected) and len(bound) == 2
+    assert np.array_equal(model(np.asfortranarray(x)), expected) and len(bound) == 3
+    assert model(np.ones((1, 3), "f4")).shape == (1, 4) and len(bound) == 4
+    with pytest.raises(td.TileError, match="float64 was given"):
+        model(np.ones((2, 3)))
+
+
+def test_cotangents_by_name():
+    step = td.onnx.load(_dense()[0]).gradient("c")
+    x, dy = np.ones((2, 3), "f4"), np.ones((2, 4), "f4")
+    assert np.array_equal(step.reference(x, Dy=dy), step.reference(x, dy))
+    with pytest.raises(td.TileError, match="has no input Dz"):
+        step(x, Dz=dy)
+
+
 def test_profile_by_node():
     proto, _, _ = _dense()
     for node, name in zip(proto.graph.node, ("dense", "", "activation"), strict=True):

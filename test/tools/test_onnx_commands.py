@@ -63,6 +63,14 @@ def test_gradients_of_a_model(run: Run):
     ]
 
 
+def test_cotangents_of_a_model(run: Run):
+    given = ("--input", "x=random(4,3)", "--gradient", "x", "--check")
+    status, out, err = run("tile-run", *given, "--input", "Dy_0=random(4,2)")
+    assert (status, err) == (0, "") and "check Dx: agrees" in out
+    status, _, err = run("tile-run", *given, "--input", "Dz=random(4,2)")
+    assert status == 1 and "there is no Dz" in err
+
+
 def test_a_model_is_explored(run: Run):
     given = ("--shapes", "x=40x3xf32", "--trials", "2", "--gradient")
     status, out, err = run("tile-explore", *given)

@@ -20,7 +20,7 @@ from tiledialect.api.call_key import signature_of
 from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
-from tiledialect.api.inputs import READY_SHAPES, type_of
+from tiledialect.api.inputs import READY_SHAPES, type_of, without_missing
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import from_python
@@ -92,6 +92,8 @@ class Model:
         self._known: set[str] = set()
         """Inputs whose numbers are a part of the program."""
         self._ready: LruCache[tuple[Any, ...], Ready] = LruCache(READY_SHAPES)
+        self._direct: LruCache[tuple[Any, ...], tuple[Ready, list[Any]]] = LruCache(READY_SHAPES)
+        """By shapes and element types of arrays in order: where the function's inputs are."""
         self._resident: dict[str, Any] = {}
         """Initializers in the memory of the device."""
 
@@ -108,7 +110,16 @@ class Model:
     @front_door
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The outputs for these inputs; a TileError if they do not fit."""
-        ready, arrays = self._bound(args, named)
+        key = None if named or self._known else _signature(args)
+        known = None if key is None else self._direct.get(key)
+        if known is not None:
+            ready, places = known
+            arrays = [args[k] if isinstance(k, int) else k for k in places]
+        else:
+            ready, arrays = self._bound(args, named)
+            if key is not None and not self._gradients and not self._known:
+                places = [self._place(name) for name in ready.inputs]
+                self._direct.put(key, (ready, places))
         function = ready.function
         if function.device.uses_host_memory:
             return ready.packed(function(*arrays))
@@ -174,7 +185,7 @@ class Model:
 
     def _bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Ready, list[Any]]:
         """The function for the inputs of a call, and its arguments."""
-        cotangents = [*args[len(self.inputs) :]] if self._gradients else []
+        cotangents = args[len(self.inputs) :] if self._gradients else ()
         args = args[: len(self.inputs)] if self._gradients else args
         own = dict(named)
         given = {**dict(zip(self.inputs, args, strict=False)), **own}
@@ -192,7 +203,13 @@ class Model:
         ready = self._for(own)
         arrays = {**self._initializers, **_flat(own)}
         values = [arrays[name] for name in ready.inputs]
-        return ready, [*values, *cotangents, *extra.values()]
+        if self._gradients:
+            values = [*without_missing(ready.function.bind([*values, *cotangents], extra))]
+        return ready, values
+
+    def _place(self, name: str) -> Any:
+        """Number of an input of the function among the model's, or the initializer that it is."""
+        return self.inputs.index(name) if name in self.inputs else self._initializers[name]
 
     def _input(self, name: str, value: Any) -> Array | list[Array]:
         """A tensor, or a list of them for a sequence."""
@@ -292,6 +309,16 @@ class Model:
         if all(isinstance(v, np.ndarray) for v in values) and values:
             values[0] = cla.to_device(queue, values[0])
         return values
+
+
+def _signature(args: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Shapes and element types of arrays; None if there are other values among them."""
+    found: list[Any] = []
+    for value in args:
+        if type(value) is not np.ndarray or not value.flags.c_contiguous:
+            return None
+        found += (value.shape, value.dtype)
+    return tuple(found)
 
 
 def _flat(arrays: Mapping[str, Given]) -> dict[str, Array]:
