@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,6 +61,12 @@ def _state_of_files() -> str | None:
 
 @caches.PACKAGE
 def _state() -> str | None:
+    return _state_of_files()
+
+
+@caches.PACKAGE
+def _state_with(modules: int) -> str | None:
+    """State of the files while so many modules are loaded, whose code runs."""
     return _state_of_files()
 
 
@@ -123,7 +130,7 @@ def _binaries(
 def store(name: str | None, plan: Plan, binaries: Sequence[Binary]) -> None:
     """Keep a plan and binaries under ``name``, if the folder can be written."""
     # What was compiled while files changed is of no known state.
-    if name is None or _state_of_files() != _state():
+    if name is None or _state_with(len(sys.modules)) != _state():
         return
     head = json.dumps([(b.names, len(b.code)) for b in binaries])
     codes = b"".join(b.code for b in binaries)
