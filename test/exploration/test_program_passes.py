@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from math import inf
@@ -124,15 +124,8 @@ def test_passes_are_searched_first(
     assert capsys.readouterr().out == "agrees\n"
 
 
-@pytest.mark.parametrize("is_lost", [False, True])
-def test_searches_end_in_the_measurements_after_passes(
-    is_lost: bool,
-    sums: td.Function,
-    arrays: tuple[npt.NDArray[Any], ...],
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    """The trials of the passes count, by the user's interrupt and with lost workers."""
+def in_the_measurements(is_lost: bool) -> tuple[str, Callable[..., Any]]:
+    """A method of searches, and one in its place that ends the first of them."""
     confirm = Search.confirm
     calls: list[Search] = []
 
@@ -145,25 +138,11 @@ def test_searches_end_in_the_measurements_after_passes(
         search.lost = "gone"
         return False
 
-    monkeypatch.setattr(explore, "FEWEST", 2)
-    monkeypatch.setattr(Search, "confirm", end)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        result = td.explore(sums, *arrays, trials=10)
-    assert [trial.part for trial in result.trials] == [PASSES] * 2
-    assert result.seconds <= result.default_seconds < inf
-    assert ["its workers are lost" in str(w.message) for w in said] == [True] * is_lost
-    assert len(kept_for(result.data.program, sums.device)) == (not is_lost)
+    return "confirm", end
 
 
-@pytest.mark.parametrize("is_lost", [False, True])
-def test_searches_end_in_the_first_measurement_after_passes(
-    is_lost: bool,
-    sums: td.Function,
-    arrays: tuple[npt.NDArray[Any], ...],
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
+def in_the_first_measurement(is_lost: bool) -> tuple[str, Callable[..., Any]]:
+    """The same for the search after that of passes."""
     first = Search._first
 
     def end(search: Search) -> list[Trial]:
@@ -171,14 +150,36 @@ def test_searches_end_in_the_first_measurement_after_passes(
             return first(search)
         raise LostError("gone") if is_lost else KeyboardInterrupt
 
+    return "_first", end
+
+
+@pytest.mark.covering(1)
+@pytest.mark.parametrize("is_lost", [False, True])
+@pytest.mark.parametrize(
+    ("ended", "warning"),
+    [
+        (in_the_measurements, "its workers are lost"),
+        (in_the_first_measurement, "is not kept: gone"),
+    ],
+)
+def test_searches_end_after_passes(
+    ended: Callable[[bool], tuple[str, Callable[..., Any]]],
+    warning: str,
+    is_lost: bool,
+    sums: td.Function,
+    arrays: tuple[npt.NDArray[Any], ...],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """The trials of the passes count, by the user's interrupt and with lost workers."""
     monkeypatch.setattr(explore, "FEWEST", 2)
-    monkeypatch.setattr(Search, "_first", end)
+    monkeypatch.setattr(Search, *ended(is_lost))
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         result = td.explore(sums, *arrays, trials=10)
     assert [trial.part for trial in result.trials] == [PASSES] * 2
     assert result.seconds <= result.default_seconds < inf
-    assert [str(w.message).endswith("is not kept: gone") for w in said] == [True] * is_lost
+    assert [warning in str(w.message) for w in said] == [True] * is_lost
     assert len(kept_for(result.data.program, sums.device)) == (not is_lost)
 
 

@@ -37,7 +37,6 @@ def test_integers_that_do_not_fit_are_refused(value: str, array: Any, said: str)
     assert caught.value.span is not None
 
 
-@pytest.mark.every_device
 @pytest.mark.parametrize(
     ("value", "array", "expected"),
     [

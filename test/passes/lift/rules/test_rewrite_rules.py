@@ -62,6 +62,8 @@ def test_rule(name: str):
         given = dict(example.parameters)
         closed = program.apply(rule, **given)
         np.testing.assert_array_equal(result(closed, arrays), expected)
+        if seed:
+            continue
         kept = {n: v for n, v in given.items() if rule.parameters[n].annotation is int}
         left_open = program.apply(rule, **kept)
         left = bound(left_open, {n: v for n, v in given.items() if n not in kept})

@@ -106,7 +106,7 @@ def test_applicable_is_what_can_be_applied():
     program = Derivation.of(runpy.run_path(str(example))["nine_points"])
     program = program.apply(RULES["tile_stencil_2d"])
     found = {(rule.name, place) for rule, place in applicable(program)}
-    for place in [*places(program.function)][::2]:
+    for place in [*places(program.function)][::4]:
         for name, tried in RULES.items():
             try:
                 program.apply(tried, place)
