@@ -89,3 +89,13 @@ def test_storages_that_are_gone():
 def test_other_things_than_modules():
     with pytest.raises(td.TileError, match="to_device takes a"):
         td.torch.to_device(torch.rand(3))
+
+
+def test_profiles_of_models_with_copies(device):
+    model = torch.nn.Linear(3, 4)
+    run = compiled(td.torch.to_device(model), device)
+    x = torch.rand(2, 3)
+    with torch.no_grad():
+        found, profile = td.torch.profile(run, x)
+        torch.testing.assert_close(found, model(x))
+    assert profile.kernels

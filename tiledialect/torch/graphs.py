@@ -30,7 +30,7 @@ from tiledialect.passes.convert.aten.graph import (
 )
 from tiledialect.torch.options import Options
 from tiledialect.torch.profiling import recorders
-from tiledialect.torch.residence import results
+from tiledialect.torch.residence import host_results, results
 from tiledialect.torch.tensors import Tensor
 
 
@@ -87,8 +87,9 @@ class CompiledGraph(torch.nn.Module):
             return ()
         function = ready.function
         inputs = [(n, _seed() if place < 0 else dense[place][0]) for n, place in ready.inputs]
-        call = partial(recorders[-1].run, function) if recorders else function
-        return results(call, function.device, inputs, self._saved_results(ready))
+        if recorders:
+            return host_results(partial(recorders[-1].run, function), inputs)
+        return results(function, function.device, inputs, self._saved_results(ready))
 
     def _saved_results(self, ready: Ready) -> set[int]:
         """Numbers of the results that only a backward pass takes."""

@@ -60,6 +60,11 @@ def _add(tensor: Tensor) -> Resident:
     return made
 
 
+def host_results(call: Callable[..., Any], inputs: Sequence[tuple[str, Any]]) -> list[Tensor]:
+    """Outputs of a function of host arrays for tensors, and arrays among them, with their names."""
+    return [tensor_of(a) for a in _listed(call(*(_array(*given) for given in inputs)))]
+
+
 def results(
     call: Callable[..., Any],
     device: Device,
@@ -72,7 +77,7 @@ def results(
     are kept.
     """
     if device.uses_host_memory or not any(_resident(value) for _, value in inputs):
-        return [tensor_of(a) for a in _listed(call(*(_array(*given) for given in inputs)))]
+        return host_results(call, inputs)
     from tiledialect.lowering.runtime.device.queues import queue_for
 
     queue = queue_for(device)
