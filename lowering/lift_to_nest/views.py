@@ -128,7 +128,7 @@ class ViewAccess(Layout):
 
 @dataclass(frozen=True)
 class Held(Layout):
-    """Array of which every work-item has its own elements, in turns along the outermost axes."""
+    """Array whose elements are interleaved among the work-items along the outermost axes."""
 
     input: View
     """Elements of a work-item."""

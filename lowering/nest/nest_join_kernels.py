@@ -159,8 +159,8 @@ def place_of(loops: Loops, stored: SSAValue, loaded: SSAValue) -> StoreIndices |
 def _tells_apart(exprs: Sequence[Expr], extents: Mapping[str, int]) -> bool:
     """Whether expressions differ between any two steps of loops of these extents."""
     found = [_numbered(e, extents) for e in exprs]
-    told = {name for names in found for name in names}
-    return all(found) and all(n in told for n, extent in extents.items() if extent > 1)
+    known = {name for names in found for name in names}
+    return all(found) and all(n in known for n, extent in extents.items() if extent > 1)
 
 
 def _numbered(expr: Expr, extents: Mapping[str, int]) -> Sequence[str]:

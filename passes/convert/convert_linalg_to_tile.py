@@ -79,7 +79,7 @@ class ConvertLinalgToTilePass(PassWithFlags):
     A structured op is a contraction where its body sums products of elements, takes their maximum
     or the like, and elementwise ops where each point of its loops writes an element of its own.
     Named ops, and scalars that functions take and return, are converted, too. Calls are inlined.
-    Short loops of `scf` on tensors are written out, and results of branches selected; the others
+    Short loops of `scf` on tensors are unrolled, and results of branches selected; the others
     stay for the host. An op that has no counterpart is an error; with `partial`, it stays as it is,
     and so do calls.
     """

@@ -230,9 +230,9 @@ class _Specializer:
         for value in op.operands:
             names = self.axes.get(value, ())
             if any(names) and (shape := shape_of(tensor_type(value))):
-                told = " x ".join(name or str(n) for name, n in zip(names, shape, strict=True))
+                named = " x ".join(name or str(n) for name, n in zip(names, shape, strict=True))
                 plain = f"{name_of(value)} ({format_shape(shape)})"
-                text = text.replace(plain, f"{name_of(value)} ({told} = {format_shape(shape)})")
+                text = text.replace(plain, f"{name_of(value)} ({named} = {format_shape(shape)})")
         return text
 
     def visit(self, op: Operation) -> None:

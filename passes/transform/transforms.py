@@ -172,8 +172,8 @@ class Vmap:
                 axis = batch_axis(name, len(shape), axis)
                 found[name] = shape[axis], axis
         if len({size for size, _ in found.values()}) > 1:
-            told = ", ".join(f"{size} in {n} (axis {axis})" for n, (size, axis) in found.items())
-            raise TileError(f"the sizes to map over differ: {told}")
+            named = ", ".join(f"{size} in {n} (axis {axis})" for n, (size, axis) in found.items())
+            raise TileError(f"the sizes to map over differ: {named}")
         if not found:
             missing = ", ".join(self.batched_inputs)
             raise TileError(f"the size of the batch is not known: give {missing}")

@@ -54,7 +54,7 @@ def load(
     them in its attribute ``tile.constants``.
 
     A function's symbol is its name in the text; that of one without is ``name`` with what a name
-    cannot hold replaced, else ``main``. Calls of one another are written out. Raises TileError,
+    cannot hold replaced, else ``main``. Calls of one another are inlined. Raises TileError,
     at the place in ``text``, for whatever is wrong.
     """
     numbers = numbers_of(constants or {})

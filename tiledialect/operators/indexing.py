@@ -188,7 +188,7 @@ def scatter_extreme(
     if count * slots * prod(window) > MOST_COMPARED:
         raise TileError(
             f"{slots} places are compared with {count} windows: a scatter that does not add "
-            "is for small tensors, or for indices that are told to be unique"
+            "is for small tensors, or for indices that are said to be unique"
         )
     flat = reshape(b, ordered, (count, 1, *window))
     column = reshape(b, rows, (count, 1, *(1 for _ in window)))

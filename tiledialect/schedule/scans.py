@@ -19,7 +19,7 @@ class ScanLevels:
     steps: tuple[int, ...]
     """Serial loops: their aggregate is carried from one step to the next."""
     segments: tuple[int, ...]
-    """Written out, outside the work-items: each step is scanned by all of them."""
+    """Unrolled, outside the work-items: each step is scanned by all of them."""
     items: int | None
     """The work-items that share a segment."""
     chunk: tuple[int, ...]

@@ -126,12 +126,12 @@ def _sources() -> str:
 @caches.PACKAGE
 def machine() -> str:
     """Processor and variables of drivers, by which a driver's compiler decides."""
-    told = [
+    described = [
         f"{k}={v}"
         for k, v in sorted(os.environ.items())
         if k.startswith(DRIVERS) and k not in FILES
     ]
-    return "\n".join([_processor(), *told])
+    return "\n".join([_processor(), *described])
 
 
 def _processor() -> str:

@@ -56,7 +56,7 @@ class QueueState:
         self.constants: WeakValueDictionary[bytes, KeptBuffer] = WeakValueDictionary()
         """Buffers of constants by the digest of their bytes: programs may share them."""
         self.pool = None if self.is_simulator else _pool(queue)
-        """Pool of the outputs on the device, to which their memory goes back."""
+        """Pool of the outputs on the device, to which their memory returns."""
 
     def ensure(self, sizes: Sequence[int]) -> None:
         """Allocate a buffer of at least each of these sizes.

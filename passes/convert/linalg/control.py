@@ -1,4 +1,4 @@
-"""Loops and branches around ops on tensors: written out, chosen, or left to the host."""
+"""Loops and branches around ops on tensors: unrolled, chosen, or left to the host."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from tiledialect.passes.convert.onnx.base import (
 Values = Sequence[Value]
 
 MOST_ITERATIONS = 4096
-"""Most iterations of a loop, which are written out."""
+"""Most iterations of a loop, which is unrolled."""
 
 
 def _convert(scope: Scope, graph: onnx.GraphProto) -> list[str]:

@@ -1,4 +1,4 @@
-"""Recurrent layers of ONNX, each step written out."""
+"""Recurrent layers of ONNX, unrolled step by step."""
 
 from __future__ import annotations
 

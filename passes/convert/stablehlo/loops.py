@@ -1,4 +1,4 @@
-"""Loops and choices of StableHLO: written out, or run by the host."""
+"""Loops and choices of StableHLO: unrolled, or run by the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that copies put together of parts: concatenations, stacks, and elements in turns."""
+"""Tensors that copies put together of parts: concatenations, stacks, interleaved elements."""
 
 from __future__ import annotations
 
