@@ -136,23 +136,26 @@ def _replace(op: gpu.AllocOp, arena: gpu.AllocOp, offset: arith.ConstantOp) -> N
 
 
 def mark_parts(host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]) -> None:
-    """Give the kernels the offsets of their parts."""
+    """Give the kernels the offsets of their parts.
+
+    An allocation whose parts are all at its start needs none. In others those at the start have
+    offsets, too: kernels do not depend on the order of the parts, which changes with their sizes.
+    """
+    shifts: dict[SSAValue, set[SSAValue]] = {}
+    for part in ops_of(host, memref.ViewOp):
+        shifts.setdefault(part.source, set()).add(part.byte_shift)
+    shifted = {arena for arena, found in shifts.items() if len(found) > 1}
     for launch in ops_of(host, gpu.LaunchFuncOp):
         if kernel := kernels.get(launch.kernel):
-            inside = (k for k, v in enumerate(launch.kernelOperands) if _begins_inside(root(v)))
-            add_parts(kernel, inside)
-
-
-def _begins_inside(value: SSAValue) -> bool:
-    """Whether a memref is a part of an allocation of which some part is not at its start.
-
-    So kernels do not depend on the order of the parts, which changes with their sizes.
-    """
-    part = value.owner
-    if not isinstance(part, memref.ViewOp):
-        return False
-    parts = (use.operation for use in part.source.uses)
-    return len({x.byte_shift for x in parts if isinstance(x, memref.ViewOp)}) > 1
+            owners = [root(v).owner for v in launch.kernelOperands]
+            add_parts(
+                kernel,
+                (
+                    k
+                    for k, part in enumerate(owners)
+                    if isinstance(part, memref.ViewOp) and part.source in shifted
+                ),
+            )
 
 
 class GpuArenaPass(ModulePass):
