@@ -54,10 +54,11 @@ def compile_module(
     to which this one is added. Warnings for the user are in the
     attribute ``tile.warnings``. Raises a TileError if the types do not fit.
     """
+    source = find_function(module, name)
     module = only(module.clone(), name)
     function = find_function(module, name)
     describe(module, target)
-    keep_warnings(module, specialize_transformed(function, types, transforms))
+    keep_warnings(module, specialize_transformed(function, types, transforms, source))
     context = Context()
     # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
+from weakref import WeakKeyDictionary
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -252,12 +253,36 @@ def real_outputs(function: func.FuncOp, transforms: Sequence[Transform]) -> Name
     return tuple(n for n in names[-1][1] if n in reals)
 
 
+_SPECIALIZED: WeakKeyDictionary[func.FuncOp, tuple[Types, func.FuncOp, tuple[str, ...]]] = (
+    WeakKeyDictionary()
+)
+"""Copies of functions that ``derived_types`` specialized, with their types and warnings, until they
+are compiled: that begins with the same."""
+
+
+def _specialize_once(
+    function: func.FuncOp, types: Sequence[TensorType[Attribute]], source: func.FuncOp | None
+) -> tuple[str, ...]:
+    """Bind the types of a copy of ``source``, unless there is one with these types."""
+    found = None if source is None else _SPECIALIZED.pop(source, None)
+    if found is None or list(found[0]) != list(types):
+        return specialize(function, types)
+    _, own, warnings = found
+    function.properties, function.attributes = own.properties, own.attributes
+    function.detach_region(0).drop_all_references()
+    function.add_region(own.detach_region(0))
+    return warnings
+
+
 def specialize_transformed(
-    function: func.FuncOp, types: Sequence[TensorType[Attribute]], transforms: Sequence[Transform]
+    function: func.FuncOp,
+    types: Sequence[TensorType[Attribute]],
+    transforms: Sequence[Transform],
+    source: func.FuncOp | None = None,
 ) -> tuple[str, ...]:
     """Bind the inputs' types, then transform the function, in place.
 
-    Returns the warnings of ``specialize``.
+    The function may be a copy of ``source``. Returns the warnings of ``specialize``.
     """
     if not transforms:
         return specialize(function, types)
@@ -267,7 +292,7 @@ def specialize_transformed(
         what = function.sym_name.data + "".join(step.suffix for step in transforms)
         raise TileError(miscounted(what, inputs, len(types), inputs[len(types) :]))
     levels = _levels(names, types, transforms)
-    warnings = specialize(function, [t for t in levels[0] if t is not None])
+    warnings = _specialize_once(function, [t for t in levels[0] if t is not None], source)
     for k, step in enumerate(transforms):
         before = function.body.block.args
         own, count = result_names(function), len(before)
@@ -310,11 +335,12 @@ def derived_types(
 
     Of ``types`` those may be None.
     """
-    function = function.clone()
+    source, function = function, function.clone()
     names = signatures(function, transforms)
     levels = _levels(names, types, transforms)
     own = len(names[0][0])
-    specialize(function, [t for t in levels[0][:own] if t is not None])
+    bound = [t for t in levels[0][:own] if t is not None]
+    warnings = specialize(function, bound)
     known: Types = levels[0][:own]
     pending: list[tuple[Transform, Types]] = []
     for k, step in enumerate(transforms):
@@ -327,6 +353,8 @@ def derived_types(
         else:
             known = step.batched(names[k][0], known, step.size(names[k][0], levels[k + 1]))
         pending.append((step, known))
+    if len(pending) == len(transforms):
+        _SPECIALIZED[source] = bound, function, warnings
     return [t for t in known[own:] if t is not None]
 
 

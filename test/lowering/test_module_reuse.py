@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from described import spec
+from xdsl.dialects import func
 
 import tiledialect as td
 from tiledialect.interpreters.tile import interpret
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.lowering.module_reuse import KeptModules
+from tiledialect.lowering.runtime.program.program import Types
+from tiledialect.passes.specialize.tile_specialize import specialize
+from tiledialect.passes.transform import transforms
 
 TARGET = spec(
     "CPU",
@@ -117,3 +121,25 @@ def test_what_depends_on_the_size_is_compiled_anew(text: str, shapes: list[str])
 def test_a_batch_of_one_and_far_ones_are_compiled_anew() -> None:
     text = "function (A[B, K]) -> (C) { M[0, k: 1, K] = >(A[b, k]); C = A - M; }"
     assert were_resized(text, "{}x5", batches=(2, 1, 3, 7)) == [False, False, True, False]
+
+
+def test_types_of_cotangents_and_the_compilation_share_a_specialized_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[int] = []
+
+    def counted(function: func.FuncOp, types: Types) -> tuple[str, ...]:
+        given.append(types[0].get_shape()[0])
+        return specialize(function, types)
+
+    monkeypatch.setattr(transforms, "specialize", counted)
+    function = td.compile("function (A[B, K]) -> (S) { S[k: K] = +(A[b, k]); }").gradient()
+    program = function._program  # pyright: ignore[reportPrivateUsage]
+    for batch in (8, 6):
+        types = function.types([f"{batch}x3xf32", "3xf32"], {})
+        chosen = program.transforms, "tile-specialize"
+        for _ in range(2):
+            module = compile_module(program.module, program.name, types, TARGET, *chosen)
+            assert len(module.body.block.ops) == 1
+    # The second compilation for the same types specializes again.
+    assert given == [8, 8, 6, 6]
