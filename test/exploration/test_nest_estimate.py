@@ -3,7 +3,9 @@
 from small_programs import program
 from xdsl.context import Context
 from xdsl.dialects import gpu
+from xdsl.dialects.builtin import ModuleOp
 
+from tiledialect import lift
 from tiledialect.exploration.lift.mapping import MappingSpace
 from tiledialect.exploration.lift.settings import MappingSettings
 from tiledialect.ir.ops_in import ops_of
@@ -12,16 +14,27 @@ from tiledialect.lowering.nest.utils.estimate import estimate_nest, nest_work
 from tiledialect.passes.lift import RULES, Derivation
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.cost.nests import NestWork
 from tiledialect.schedule.search.decisions import Fixed
 
 CPU, GPU = (described(kind, {}) for kind in (Kind.CPU, Kind.GPU))
 
 
-def seconds(derivation: Derivation, device: Device = CPU) -> float:
+def nest_of(derivation: Derivation) -> ModuleOp:
     module = derivation.module.clone()
     LiftLowerPass().apply(Context(), module)
     LiftToNestPass(64).apply(Context(), module)
-    return estimate_nest(module, device)
+    return module
+
+
+def seconds(derivation: Derivation, device: Device = CPU) -> float:
+    return estimate_nest(nest_of(derivation), device)
+
+
+def work_of(derivation: Derivation) -> NestWork:
+    """Counts of the one kernel on a GPU."""
+    (kernel,) = ops_of(nest_of(derivation), gpu.FuncOp)
+    return nest_work(kernel, GPU)
 
 
 def product(n: int) -> Derivation:
@@ -61,12 +74,7 @@ def test_work_items_that_share_a_row_are_faster_than_a_row_each():
 def test_all_loops_of_an_axis_count_as_work_items():
     start = program("gemv").initial.bind(M=4096, N=4096).apply(RULES["split_join"], "map", n=64)
     warps = start.apply(RULES["map_warp"], "map").apply(RULES["map_lane"], "map_warp/map")
-    module = warps.module.clone()
-    LiftLowerPass().apply(Context(), module)
-    LiftToNestPass(64).apply(Context(), module)
-    (kernel,) = ops_of(module, gpu.FuncOp)
-    work = nest_work(kernel, GPU)
-    assert work.items == 256
+    assert work_of(warps).items == 256
 
 
 WIDE = described(Kind.CPU, {"native_vector_width": 16})
@@ -85,6 +93,41 @@ def test_copies_of_unrolled_loops_share_what_they_load():
     # A vector of sums for each vector that is loaded, and 3 sums for 1.4.
     assert seconds(panels(8, 48), WIDE) < 0.7 * seconds(panels(1, 16), WIDE)
     assert seconds(panels(8, 48), WIDE) < 0.9 * seconds(panels(16, 16), WIDE)
+
+
+def rows_of_windows(n: int, *unrolled: str) -> float:
+    """Accesses of windows of 4 elements, n of them to a work-item, with unrolled loops."""
+    windows = lift.fun(
+        lift.array(1027),
+        lambda x: x >> lift.slide(4, 1) >> lift.map(lambda w: w >> lift.reduce(lift.add, 0.0)),
+    )
+    found = Derivation.of(windows).apply(RULES["split_join"], "map", n=n)
+    found = found.apply(RULES["map_glb"], "map").apply(RULES["map_seq"], "map_glb/map")
+    found = found.apply(RULES["reduce_seq"], "map_glb/map_seq/reduce")
+    for rule, place in zip(("reduce_seq_unroll", "map_seq_unroll"), unrolled, strict=False):
+        found = found.apply(RULES[rule], place)
+    return work_of(found).accesses
+
+
+def test_unrolled_loops_load_each_element_once():
+    """8 windows of 4 elements share all but 11, and store 8."""
+    inner = "map_glb/map_seq/reduce_seq"
+    apart, shared = rows_of_windows(8, inner), rows_of_windows(8, inner, "map_glb/map_seq")
+    assert shared / apart == (8 + 3 + 8) / (8 * 4 + 8)
+
+
+def test_vectors_at_places_that_are_not_aligned_are_loaded_by_element():
+    def traffic(apart: int) -> float:
+        """Bytes of sums of two elements that are so far apart, 4 of them in a vector."""
+        pairs = lift.fun(
+            lift.array(1031),
+            lambda x: x >> lift.slide(8, 1) >> lift.map(lambda w: w[0] + w[apart]),
+        )
+        space = MappingSpace(Derivation.of(pairs), MappingSettings(), GPU)
+        chooser = Fixed({"vectors": 4, "mapping": "global0", "copies": "none"})
+        return work_of(space.mapped(chooser)).traffic
+
+    assert traffic(4) < traffic(5)
 
 
 def test_sums_that_registers_do_not_hold_take_longer():

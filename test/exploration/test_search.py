@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import chain, repeat, takewhile
 from math import inf, prod
 from pathlib import Path
 from random import Random
@@ -19,7 +19,7 @@ from tiledialect.errors import TileError, TileWarning
 from tiledialect.exploration.evaluation import Failure, Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.parts import Candidate
-from tiledialect.exploration.proposals import FAILED, PRIOR, Correction
+from tiledialect.exploration.proposals import FAILED, PRIOR, Correction, Proposals
 from tiledialect.exploration.search import Limits, Search
 from tiledialect.exploration.study import Study, Trial, storage_of
 from tiledialect.exploration.workers import Workers
@@ -232,6 +232,23 @@ def test_a_candidate_is_made_once():
     study.tell(asking, Outcome(1.0))
     (trial,) = study._study.get_trials()
     assert trial.params == {"m": 2, "n": 4, "k": 8}
+
+
+@pytest.mark.parametrize(("end", "source"), [(inf, "seed"), (-inf, "mutation")])
+def test_seeds_that_pause_are_waited_for_until_the_end(end: float, source: str):
+    class Pausing(Tiles):
+        def seeds(self) -> Iterator[Decisions | None]:
+            first, last = super().seeds()
+            yield first
+            yield from chain(repeat(None, 9), [last]) if end == inf else repeat(None)
+
+    study = Study("key", Pausing(), None, 0, "random")
+    proposals = Proposals(study, Random(0))
+    default = proposals.default()
+    assert default is not None
+    proposals.note(study.tell(default, Outcome(1.0)))
+    found = proposals.next(end)
+    assert found is not None and found.source == source
 
 
 def test_trials_know_what_was_beside_them():

@@ -130,6 +130,7 @@ def test_work_items_hold_accumulators(word: str, copies: str, fast: td.Device):
     _, mapped = made(space.mapped, {"vectors": 2, "mapping": word, "copies": copies})
     assert "to_private at map_wrg/map_wrg/reduce_seq" in mapped.text
     assert mapped.text.count("to_local") == (0 if copies == "none" else 2)
+    assert mapped.text.count("vectorize(w=2)") == mapped.text.count("to_local")
     expected = outputs(program(name), name)
     found = td.compile(mapped.module, device=fast)(*inputs(name))
     assert np.array_equal(found, expected[0])
