@@ -99,3 +99,21 @@ def test_profiles_of_models_with_copies(device):
         found, profile = td.torch.profile(run, x)
         torch.testing.assert_close(found, model(x))
     assert profile.kernels
+
+
+@pytest.mark.parametrize("own", td.devices(), ids=lambda d: d.id)
+def test_what_depends_on_parameters_alone_is_kept(own):
+    model = torch.nn.Linear(48, 32)
+    run, x = compiled(td.torch.to_device(model), own.id), torch.rand(8, 48)
+    with torch.no_grad():
+        for _ in range(2):
+            torch.testing.assert_close(run(x), model(x))
+        plain = compiled(torch.nn.Linear(48, 32), own.id)
+        launches = [len(td.torch.profile(f, x)[1].kernels) for f in (plain, run)]
+        assert launches == [2, 1]
+        model.weight.mul_(2)
+        torch.testing.assert_close(run(x), model(x))
+        model.weight = torch.nn.Parameter(torch.rand(32, 48))
+        torch.testing.assert_close(run(x), model(x))
+    run(x).sum().backward()
+    torch.testing.assert_close(model.bias.grad, torch.full((32,), 8.0))

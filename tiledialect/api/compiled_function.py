@@ -146,6 +146,11 @@ class CompiledFunction:
         given = self._transforms, choices.schedules, choices.fusion
         return Program(self._source.module, self._base_name, text, *given, budget=choices.budget)
 
+    @property
+    def program(self) -> Program:
+        """The program that is compiled."""
+        return self._program
+
     def _specialize(
         self, types: Types, device: Device, state: QueueState | None = None
     ) -> Specialization:

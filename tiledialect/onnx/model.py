@@ -21,6 +21,7 @@ from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES, type_of, without_missing
+from tiledialect.api.packing import Packing, packing_of
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import from_python
@@ -38,7 +39,7 @@ Given = Array | list[Array]
 """Value of an input: a tensor, or a sequence of them."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Ready:
     """A model for inputs of given shapes, and of given numbers where shapes depend on them."""
 
@@ -47,6 +48,10 @@ class Ready:
     """Names in the model of the function's own inputs."""
     counts: tuple[int | None, ...] = ()
     """Number of tensors of each output that is a sequence; None for a tensor."""
+    packing: Packing | None = None
+    """The function in two parts, where one is of initializers alone."""
+    is_divided: bool = False
+    """Whether the parts have been looked for."""
 
     def packed(self, results: Any) -> Any:
         """Results of the function as the model's outputs: sequences become lists."""
@@ -92,8 +97,13 @@ class Model:
         self._known: set[str] = set()
         """Inputs whose numbers are a part of the program."""
         self._ready: LruCache[tuple[Any, ...], Ready] = LruCache(READY_SHAPES)
-        self._direct: LruCache[tuple[Any, ...], tuple[Ready, list[Any]]] = LruCache(READY_SHAPES)
-        """By shapes and element types of arrays in order: where the function's inputs are."""
+        self._direct: LruCache[tuple[Any, ...], tuple[Ready, Function, list[Any]]] = LruCache(
+            READY_SHAPES
+        )
+        """By shapes and element types of arrays in order: the function that is called, and for each
+        of its inputs the place of the array, or what it is."""
+        self._kept: dict[str, tuple[Any, ...]] = {}
+        """What is computed of initializers alone, by the texts of its programs."""
         self._resident: dict[str, Any] = {}
         """Initializers in the memory of the device."""
 
@@ -110,23 +120,25 @@ class Model:
     @front_door
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The outputs for these inputs; a TileError if they do not fit."""
-        key = None if named or self._known else _signature(args)
+        key = None if named or self._known or self._gradients else _signature(args)
         known = None if key is None else self._direct.get(key)
         if known is not None:
-            ready, places = known
-            arrays = [args[k] if isinstance(k, int) else k for k in places]
+            ready, function, places = known
+            arrays = [args[k] if type(k) is int else k for k in places]
         else:
-            ready, arrays = self._bound(args, named)
-            if key is not None and not self._gradients and not self._known:
-                places = [self._place(name) for name in ready.inputs]
-                self._direct.put(key, (ready, places))
-        function = ready.function
-        if function.device.uses_host_memory:
-            return ready.packed(function(*arrays))
-        found = function(*self._on_device(ready, arrays))
+            ready, bound = self._bound(args, named)
+            function, arrays = self._prepared(ready, bound)
+            if key is not None and not self._known:
+                own = {
+                    id(bound[ready.inputs.index(n)]): k
+                    for k, n in enumerate(self.inputs)
+                    if n in ready.inputs
+                }
+                self._direct.put(key, (ready, function, [own.get(id(a), a) for a in arrays]))
+        found = function(*arrays)
         if isinstance(found, tuple):
-            return ready.packed(type(found)(*(v.get() for v in found)))
-        return ready.packed(found.get())
+            return ready.packed(type(found)(*map(_on_host, found)))
+        return ready.packed(_on_host(found))
 
     @front_door
     def function(self, *args: Any, **named: Any) -> Function:
@@ -142,8 +154,8 @@ class Model:
     @front_door
     def profile(self, *args: Any, repeat: int = 1, **named: Any) -> Any:
         """The outputs and the times of the kernels, as of ``Function.profile``."""
-        ready, arrays = self._bound(args, named)
-        return ready.function.profile(*arrays, repeat=repeat)
+        function, arrays = self._prepared(*self._bound(args, named))
+        return function.profile(*arrays, repeat=repeat)
 
     @front_door
     def reference(self, *args: Any, **named: Any) -> Any:
@@ -207,9 +219,25 @@ class Model:
             values = [*without_missing(ready.function.bind([*values, *cotangents], extra))]
         return ready, values
 
-    def _place(self, name: str) -> Any:
-        """Number of an input of the function among the model's, or the initializer that it is."""
-        return self.inputs.index(name) if name in self.inputs else self._initializers[name]
+    def _prepared(self, ready: Ready, arrays: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
+        """Function to call, and its inputs; what is computed of initializers alone is kept."""
+        function = ready.function
+        if not function.device.uses_host_memory:
+            arrays = self._on_device(ready, arrays)
+        if self._gradients or self._options.get("tune"):
+            return function, arrays
+        values = dict(zip(function.inputs, arrays, strict=True))
+        if not ready.is_divided:
+            names = zip(function.inputs, ready.inputs, strict=True)
+            constants = [own for own, name in names if name in self._initializers]
+            types = function.types(arrays, {})
+            ready.packing, ready.is_divided = packing_of(function, types, constants), True
+        packing = ready.packing
+        if packing is None:
+            return function, arrays
+        if packing.text not in self._kept:
+            self._kept[packing.text] = packing.results(values)
+        return packing.second, packing.arrays(values, self._kept[packing.text])
 
     def _input(self, name: str, value: Any) -> Array | list[Array]:
         """A tensor, or a list of them for a sequence."""
@@ -306,9 +334,11 @@ class Model:
                 if name not in self._resident:
                     self._resident[name] = cla.to_device(queue, self._initializers[name])
                 values[k] = self._resident[name]
-        if all(isinstance(v, np.ndarray) for v in values) and values:
-            values[0] = cla.to_device(queue, values[0])
         return values
+
+
+def _on_host(array: Any) -> Array:
+    return array if isinstance(array, np.ndarray) else array.get()
 
 
 def _signature(args: Sequence[Any]) -> tuple[Any, ...] | None:

@@ -30,7 +30,7 @@ from tiledialect.passes.convert.aten.graph import (
 )
 from tiledialect.torch.options import Options
 from tiledialect.torch.profiling import recorders
-from tiledialect.torch.residence import host_results, results
+from tiledialect.torch.residence import Kept, Parts, host_results, results
 from tiledialect.torch.tensors import Tensor
 
 
@@ -44,6 +44,8 @@ class Ready:
     """Name and place among the graph's inputs of each input; the place of the seed is -1."""
     outputs: tuple[Any, ...]
     """For each output its ``Result``, its ``View``, or what it is."""
+    parts: Parts | None = None
+    """The function by its parts, for inference."""
 
 
 class CompiledGraph(torch.nn.Module):
@@ -60,6 +62,8 @@ class CompiledGraph(torch.nn.Module):
         self._graph = graph
         self._name = name
         self._options = options
+        self._kept: dict[str, Kept] = {}
+        """What is computed of parameters alone, by the texts of its programs."""
         self._saved = saved
         """Number of the first output that only a backward pass takes."""
         self._inputs = [n.name for n in graph.nodes if n.op == "placeholder"]
@@ -87,6 +91,8 @@ class CompiledGraph(torch.nn.Module):
             return ()
         function = ready.function
         inputs = [(n, _seed() if place < 0 else dense[place][0]) for n, place in ready.inputs]
+        if ready.parts is not None:
+            function, inputs = ready.parts.of(inputs)
         if recorders:
             return host_results(partial(recorders[-1].run, function), inputs)
         return results(function, function.device, inputs, self._saved_results(ready))
@@ -108,7 +114,11 @@ class CompiledGraph(torch.nn.Module):
         inputs = tuple((name, places[name]) for name in made.inputs)
         if not any(isinstance(o, Result) for o in made.outputs):
             return Ready(None, (), made.outputs)
-        return Ready(compile_module(made.module, **self._options.of_compile), inputs, made.outputs)
+        function = compile_module(made.module, **self._options.of_compile)
+        is_inference = self._name.startswith("model") and not self._options.tune
+        return Ready(
+            function, inputs, made.outputs, Parts(function, self._kept) if is_inference else None
+        )
 
 
 def _given(value: Any, order: tuple[int, ...] | None) -> Any:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +13,14 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from tiledialect.api.error_boundary import front_door
+from tiledialect.api.function import Function
+from tiledialect.api.packing import Packing, packing_of
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.torch.tensors import Tensor, array_of, tensor_of
 
+Inputs = Sequence[tuple[str, Any]]
+"""Tensors, and arrays among them, with their names."""
 Copies = dict[tuple[Any, ...], tuple[int, Any]]
 """By queue and place in the storage: the version of the tensor that was copied, and the copy."""
 
@@ -26,6 +30,8 @@ class Resident:
     """A storage whose tensors have copies."""
 
     reference: StorageWeakRef
+    is_parameter: bool = True
+    """Whether it is of a parameter or buffer, which seldom changes."""
     copies: Copies = field(default_factory=dict)
 
 
@@ -40,7 +46,8 @@ def to_device(model: torch.nn.Module) -> torch.nn.Module:
     Compiled graphs copy them at the first call, and again when PyTorch has changed them: it counts
     changes. Changes behind its back, by ``tensor.data`` or through an array of NumPy, are not seen;
     a further ``to_device`` copies all anew. Devices that work in the host's memory need no copies.
-    Gives the model.
+    What inference computes of parameters alone, such as a transposed weight, is kept as well, on
+    any device. Gives the model.
 
     Raises:
         TileError: the argument is no module.
@@ -52,11 +59,11 @@ def to_device(model: torch.nn.Module) -> torch.nn.Module:
     return model
 
 
-def _add(tensor: Tensor) -> Resident:
+def _add(tensor: Tensor, *, is_parameter: bool = True) -> Resident:
     for key in [key for key, own in _residents.items() if own.reference.expired()]:
         del _residents[key]
     storage = tensor.untyped_storage()
-    made = _residents[storage._cdata] = Resident(StorageWeakRef(storage))
+    made = _residents[storage._cdata] = Resident(StorageWeakRef(storage), is_parameter)
     return made
 
 
@@ -68,7 +75,7 @@ def host_results(call: Callable[..., Any], inputs: Sequence[tuple[str, Any]]) ->
 def results(
     call: Callable[..., Any],
     device: Device,
-    inputs: Sequence[tuple[str, Any]],
+    inputs: Inputs,
     saved: Collection[int],
 ) -> list[Tensor]:
     """Outputs of a function on a device for tensors, and arrays among them, with their names.
@@ -76,7 +83,7 @@ def results(
     The numbers of outputs in ``saved`` are of those that only a backward pass takes: their copies
     are kept.
     """
-    if device.uses_host_memory or not any(_resident(value) for _, value in inputs):
+    if device.uses_host_memory or not any(_is_resident(value) for _, value in inputs):
         return host_results(call, inputs)
     from tiledialect.lowering.runtime.device.queues import queue_for
 
@@ -85,7 +92,7 @@ def results(
     tensors = [tensor_of(a.get()) for a in found]
     for k in saved:
         tensor = tensors[k]
-        _add(tensor).copies[_key(queue, tensor)] = tensor._version, found[k]
+        _add(tensor, is_parameter=False).copies[_key(queue, tensor)] = tensor._version, found[k]
     return tensors
 
 
@@ -95,6 +102,11 @@ def _listed(found: Any) -> list[Any]:
 
 def _array(name: str, value: Any) -> Any:
     return array_of(name, value) if isinstance(value, Tensor) else value
+
+
+def _is_resident(value: Any) -> bool:
+    """Whether a value has a copy on the device, or is one."""
+    return not isinstance(value, Tensor | np.ndarray) or _resident(value) is not None
 
 
 def _resident(value: Any) -> Resident | None:
@@ -110,6 +122,8 @@ def _key(queue: Any, tensor: Tensor) -> tuple[Any, ...]:
 
 def _copy(queue: Any, name: str, value: Any) -> Any:
     """The copy of a tensor in the device's memory, made if there is none of its version."""
+    if not isinstance(value, Tensor | np.ndarray):
+        return value
     resident = _resident(value)
     if resident is None:
         return upload(queue, _array(name, value))
@@ -119,6 +133,62 @@ def _copy(queue: Any, name: str, value: Any) -> Any:
         array = upload(queue, array_of(name, value))
         resident.copies[key] = value._version, array
     return array
+
+
+Kept = tuple[Sequence[Any], tuple[Any, ...]]
+"""Versions of parameters, and what was computed of them."""
+
+
+class Parts:
+    """The function of a graph, and its parts by the parameters that are resident."""
+
+    def __init__(self, function: Function, kept: dict[str, Kept]):
+        self.function = function
+        self._kept = kept
+        self._packings: dict[tuple[str, ...], Packing | None] = {}
+
+    def of(self, inputs: Inputs) -> tuple[Function, Inputs]:
+        """The function to call for tensors, and its inputs: what is computed of parameters alone is
+        kept until one changes."""
+        own = dict(inputs)
+        found = {name: _resident(value) for name, value in inputs} if _residents else {}
+        residents = {n: r for n, r in found.items() if r is not None and r.is_parameter}
+        if not residents:
+            return self.function, inputs
+        names = self.function.inputs
+        constants = tuple(o for o, (n, _) in zip(names, inputs, strict=True) if n in residents)
+        if constants not in self._packings:
+            types = self.function.types([_array(*given) for given in inputs], {})
+            self._packings[constants] = packing_of(self.function, types, constants)
+        packing = self._packings[constants]
+        if packing is None:
+            return self.function, inputs
+        given = {o: own[n] for o, (n, _) in zip(names, inputs, strict=True)}
+        read = [n for o, (n, _) in zip(names, inputs, strict=True) if o in packing.constants]
+        current = [(residents[n], _key(None, own[n]), own[n]._version) for n in read]
+        versions, kept = self._kept.get(packing.text, ((), ()))
+        if not _same(versions, current):
+            kept = packing.results(self._first(given, packing))
+            self._kept[packing.text] = current, kept
+        arrays = packing.arrays(given, kept)
+        return packing.second, list(zip(packing.second.inputs, arrays, strict=True))
+
+    def _first(self, given: Mapping[str, Any], packing: Packing) -> dict[str, Any]:
+        """Arrays of parameters on the device; they are copied for this alone."""
+        arrays = {name: _array(name, given[name]) for name in packing.constants}
+        if self.function.device.uses_host_memory:
+            return arrays
+        from tiledialect.lowering.runtime.device.queues import queue_for
+
+        queue = queue_for(self.function.device)
+        return {name: upload(queue, array) for name, array in arrays.items()}
+
+
+def _same(versions: Sequence[Any], current: Sequence[Any]) -> bool:
+    """Whether tensors are those of before, and none has changed."""
+    return len(versions) == len(current) and all(
+        a[0] is b[0] and a[1:] == b[1:] for a, b in zip(versions, current, strict=True)
+    )
 
 
 def upload(queue: Any, array: Any) -> Any:

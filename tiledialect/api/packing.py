@@ -1,0 +1,177 @@
+"""Functions some inputs of which seldom change: what is computed of these alone is kept.
+
+Weights that a product reads in another layout, or in another element type, are made once, by a
+function of the constants, and given to one of the other inputs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect import disk
+from tiledialect.api.function import Function
+from tiledialect.api.inputs import Types
+from tiledialect.api.loading import Source
+from tiledialect.dialects.discardable import NAME, PRECISION
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.ir.mlir_text import parse_mlir, print_module
+from tiledialect.ir.names import give_name
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.signature import argument_names, find_function, result_names
+from tiledialect.passes.gradient.tile_gradient import derived_names
+
+PURE = (KernelOp, ReshapeOp)
+"""Ops that may be computed once."""
+
+
+@dataclass(frozen=True)
+class Packing:
+    """A function in two parts."""
+
+    text: str
+    """Text of the first part: for other sizes of the other inputs it is often the same."""
+    constants: tuple[str, ...]
+    """Names of the inputs of the first part."""
+    first: Function
+    """What is computed of constants alone."""
+    inputs: tuple[str, ...]
+    """Names of the inputs of the second part that are the whole function's."""
+    second: Function
+    """The outputs, by these inputs and the results of the first part."""
+
+    def results(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Results of the first part."""
+        found = self.first(*(values[name] for name in self.constants))
+        return tuple(found) if isinstance(found, tuple) else (found,)
+
+    def arrays(self, values: Mapping[str, Any], kept: Sequence[Any]) -> list[Any]:
+        """Inputs of the second part, with the results of the first."""
+        return [*(values[name] for name in self.inputs), *kept]
+
+
+def packing_of(function: Function, types: Types, constants: Collection[str]) -> Packing | None:
+    """The two parts of a function for inputs of some types; None if nothing is constant."""
+    from tiledialect.lowering.runtime.program import cache
+
+    program = function.program
+    given = program.text, program.name, repr(program.transforms), *map(str, types)
+    key = cache.key("packing", *given, function.device.id, *sorted(constants))
+    path = None if key is None else disk.folder() / key[:2] / key
+    kept = None if path is None else disk.read_sealed(path)
+    texts = None if kept is None else json.loads(kept)
+    if texts is None:
+        texts = _split(function, types, constants)
+        if path is not None:
+            disk.write_sealed(path, json.dumps(texts).encode())
+    if not texts:
+        return None
+    first, second = (
+        Function(Source(parse_mlir(text, function.name)), name, function.device)
+        for text, name in zip(texts, (f"{function.name}_constants", function.name), strict=True)
+    )
+    own = [name for name in second.inputs if name in function.inputs]
+    return Packing(texts[0], first.inputs, first, tuple(own), second)
+
+
+def _split(function: Function, types: Types, constants: Collection[str]) -> list[str]:
+    """Texts of the two parts, of kernels that are fused; none if nothing is constant."""
+    from tiledialect.lowering.runtime.program.compiling import lowered
+    from tiledialect.passes.fuse.tile_fuse import TileFusePass
+
+    module = lowered(function.program, types, function.device, TileFusePass.name)
+    if len(ops_of(module, func.FuncOp)) > 1:
+        return []
+    whole = find_function(module, function.program.result_name)
+    ops = list(whole.body.block.ops)
+    known: set[SSAValue] = {
+        a
+        for a, name in zip(whole.body.block.args, argument_names(whole), strict=True)
+        if name in constants
+    }
+    moved: list[Operation] = []
+    for op in ops:
+        if isinstance(op, PURE) and op.operands and all(v in known for v in op.operands):
+            moved.append(op)
+            known.update(op.results)
+    if not any(isinstance(op, KernelOp) for op in moved):
+        return []
+    places = [
+        (ops.index(op), k)
+        for op in moved
+        for k, result in enumerate(op.results)
+        if any(use.operation not in moved for use in result.uses)
+    ]
+    attributes = {k: v for k, v in module.attributes.items() if k == PRECISION}
+    made = [_first(whole, places), _second(whole, places)]
+    return [print_module(ModuleOp([part], attributes), locations=True) for part in made]
+
+
+def _first(whole: func.FuncOp, places: Sequence[tuple[int, int]]) -> func.FuncOp:
+    """The function of constants that gives the values at these places."""
+    made = whole.clone()
+    made.sym_name = StringAttr(f"{whole.sym_name.data}_constants")
+    ops = list(made.body.block.ops)
+    values = [ops[op].results[k] for op, k in places]
+    Rewriter.replace_op(ops[-1], func.ReturnOp(*values))
+    return _settled(made, argument_names(whole), _names(whole, len(places)))
+
+
+def _second(whole: func.FuncOp, places: Sequence[tuple[int, int]]) -> func.FuncOp:
+    """The function that takes the values at these places after its other inputs."""
+    made = whole.clone()
+    block = made.body.block
+    ops = list(block.ops)
+    names = [*argument_names(whole), *_names(whole, len(places))]
+    for op, k in places:
+        value = ops[op].results[k]
+        value.replace_all_uses_with(block.insert_arg(value.type, len(block.args)))
+    return _settled(made, names, result_names(whole))
+
+
+def _names(whole: func.FuncOp, number: int) -> list[str]:
+    """Names of values that one part gives the other."""
+    taken = {*argument_names(whole), *result_names(whole)}
+    return [*derived_names("Packed", [*map(str, range(number))], [*taken])]
+
+
+def _named(name: str) -> DictionaryAttr:
+    return DictionaryAttr({NAME: StringAttr(name)})
+
+
+def _settled(made: func.FuncOp, names: Sequence[str], outputs: Sequence[str]) -> func.FuncOp:
+    """A part without unused ops and inputs, with names."""
+    region_dce(made.body)
+    block = made.body.block
+    kept: list[str] = []
+    for argument, name in zip(list(block.args), names, strict=True):
+        if argument.uses:
+            kept.append(name)
+            give_name(argument, name)
+        else:
+            block.erase_arg(argument)
+    returned = block.last_op
+    assert returned is not None
+    for value, name in zip(returned.operands, outputs, strict=True):
+        if not isinstance(value, BlockArgument):
+            give_name(value, name)
+    made.arg_attrs = ArrayAttr([_named(name) for name in kept])
+    made.res_attrs = ArrayAttr([_named(name) for name in outputs])
+    types = [v.type for v in returned.operands]
+    made.function_type = FunctionType.from_lists(block.arg_types, types)
+    return made
