@@ -27,7 +27,7 @@ from hypothesis.strategies import SearchStrategy
 HERE = Path(__file__).parent
 FOLDERS = """
     . support api language lift lowering lowering/tile_to_nest lowering/lift_to_nest lowering/opencl lowering/runtime/program
-    index index/integer interpreters schedule schedule/search exploration passes/specialize passes/lift passes/gradient passes/split passes/fuse
+    index index/integer interpreters schedule schedule/search exploration passes/specialize passes/lift passes/gradient passes/transform passes/split passes/fuse
 """
 sys.path[:0] = [str(HERE / folder) for folder in FOLDERS.split()]
 
@@ -68,6 +68,7 @@ import test_tile_jvp  # noqa: E402
 import test_tile_split_reduction  # noqa: E402
 import test_tile_split_rows  # noqa: E402
 import test_tile_to_lift  # noqa: E402
+import test_tile_vmap  # noqa: E402
 import test_whole_programs  # noqa: E402
 import whole_programs  # noqa: E402
 from described import Entries, entries  # noqa: E402
@@ -206,6 +207,8 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
         test_tile_gradient.check_second_order,
     ),
     (st.sampled_from(test_tile_jvp.CASES), test_tile_jvp.check_transpose),
+    (st.sampled_from(test_tile_vmap.CASES), test_tile_vmap.check_case),
+    (test_tile_vmap.batches_of_programs(), lambda given: test_tile_vmap.check(*given)),
     (test_random_programs.batches(5), contractions_agree),
     (random_programs.programs(), ir_agrees),
     (compiled_for(), whole_agrees),

@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.constants import constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.scan import ScanOp
+from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
 from tiledialect.operators import layout
 from tiledialect.operators.layout import element_type, shape
@@ -101,7 +102,9 @@ def _gather(batch: Batch, op: Operation) -> SSAValue:
 
 def _scatter(batch: Batch, op: Operation) -> SSAValue:
     """Sums of all elements in one tensor, those of each in rows of its own."""
-    assert isinstance(op, special.ScatterOp) and op.parts is None
+    assert isinstance(op, special.ScatterOp)
+    if op.parts is not None:
+        raise TileError.at(op, f"{op.name} with parts has no batched form")
     b = batch.b
     rows, *rest = shape(op.result)
     rank = len(shape(op.indices))

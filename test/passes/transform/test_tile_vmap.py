@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from gradients import contractions, elementwise
 from gradients.differences import Case
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_programs import Program, programs
+from random_programs import programs
 from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect as td
@@ -66,28 +67,39 @@ def stacked(array: Array, axis: int, seed: int) -> Array:
 @pytest.mark.covering(1, words=True)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_cases_of_gradients(case: Case):
+    """`make fuzz` tries all."""
+    check_case(case)
+
+
+def check_case(case: Case) -> None:
+    """A batch of a case's inputs, one of which all elements share."""
     axes: list[int | None] = [-1 if k % 2 else 0 for k in range(len(case.inputs))]
     if len(axes) > 2:
         axes[1] = None
-    batches = [
+    check(case.module(), batched(case.inputs, axes), axes)
+
+
+def batched(inputs: Sequence[Array], axes: Sequence[int | None]) -> list[Array]:
+    return [
         a if axis is None else stacked(a, axis, k)
-        for k, (a, axis) in enumerate(zip(case.inputs, axes, strict=True))
+        for k, (a, axis) in enumerate(zip(inputs, axes, strict=True))
     ]
-    check(case.module(), batches, axes)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(programs(most=8), st.data())
-def test_random_programs(program: Program, data: st.DataObject):
-    count = len(program.arrays)
-    axes: list[int | None] = [data.draw(st.sampled_from([0, -1, None])) for _ in range(count)]
+@st.composite
+def batches_of_programs(draw: st.DrawFn) -> tuple[ModuleOp, list[Array], list[int | None]]:
+    """Random programs with batches of their inputs, and the axes of these."""
+    program = draw(programs(most=8))
+    axes: list[int | None] = [draw(st.sampled_from([0, -1, None])) for _ in program.arrays]
     if all(axis is None for axis in axes):
         axes[0] = 0
-    batches = [
-        a if axis is None else stacked(a, axis, k)
-        for k, (a, axis) in enumerate(zip(program.arrays, axes, strict=True))
-    ]
-    check(program.module, batches, axes)
+    return program.module, batched(program.arrays, axes), axes
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(batches_of_programs())
+def test_random_programs(given_: tuple[ModuleOp, list[Array], list[int | None]]):
+    check(*given_)
 
 
 X, Y = np.arange(12, dtype=np.float32).reshape(3, 4), np.arange(4, dtype=np.float32)
@@ -245,6 +257,29 @@ def test_header_and_text():
 
 PRODUCT = td.compile("function (A[M, K], B[K, N]) -> (C) { C[i, j: M, N] = +(A[i, k] * B[k, j]); }")
 A, B = np.ones((2, 2, 2), np.float32), np.ones((2, 2, 5), np.float32)
+
+
+WHILE = """func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %zero = arith.constant 0 : index
+  %y = scf.while (%a = %x) : (tensor<3xf32>) -> tensor<3xf32> {
+    %first = tensor.extract %a[%zero] : tensor<3xf32>
+    %limit = arith.constant 9.0 : f32
+    %goes = arith.cmpf olt, %first, %limit : f32
+    scf.condition(%goes) %a : tensor<3xf32>
+  } do {
+  ^bb0(%a: tensor<3xf32>):
+    %b = arith.addf %a, %a : tensor<3xf32>
+    scf.yield %b : tensor<3xf32>
+  }
+  return %y : tensor<3xf32>
+}"""
+
+
+def test_loops_that_end_by_their_data(tmp_path: Path):
+    path = tmp_path / "f.mlir"
+    path.write_text(WHILE)
+    with pytest.raises(TileError, match=r"scf\.while has no batched form: data decide"):
+        td.compile(path).vmap()(np.ones((2, 3), np.float32))
 
 
 @pytest.mark.parametrize(
