@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tiledialect as td
+from tiledialect.api.function import Function
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
@@ -67,6 +68,13 @@ TRANSFORMED = {
 }
 
 
+@pytest.fixture
+def by_reference(monkeypatch):
+    """Functions run by the reference semantics, which takes no compilation."""
+    monkeypatch.setattr(Function, "__call__", Function.reference)
+
+
+@pytest.mark.usefixtures("by_reference")
 @pytest.mark.parametrize("name", TRANSFORMED)
 def test_transforms(name):
     ours, wanted = TRANSFORMED[name](OURS, our_loss), TRANSFORMED[name](theirs, their_loss)
@@ -82,11 +90,13 @@ def test_dual_numbers():
     torch.testing.assert_close(ours, wanted, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.usefixtures("by_reference")
 def test_forward_mode_by_torch_s_numerical_check():
     x, w = (t.clone().requires_grad_() for t in (X, W))
     assert torch.autograd.gradcheck(OURS, (x, w), check_forward_ad=True)
 
 
+@pytest.mark.usefixtures("by_reference")
 def test_outputs_of_integers():
     f = td.torch.function(
         td.compile("function (X[N]) -> (Y, B, I) { Y = X * X; B = X > 1; I = index(X, 0); }")
