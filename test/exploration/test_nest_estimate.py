@@ -77,6 +77,17 @@ def test_all_loops_of_an_axis_count_as_work_items():
     assert work_of(warps).items == 256
 
 
+def test_groups_that_leave_units_idle_take_longer():
+    """Of 132 units 64 groups leave half idle, and 256 a few."""
+    many = described(Kind.GPU, {"compute_units": 132, "sub_group_size": 32})
+
+    def busy(groups: int) -> float:
+        work = NestWork(1e9, 0.0, 0.0, 0.0, groups, (1 << 16) // groups)
+        return work.on(many).arithmetic
+
+    assert busy(64) > 1.9 * busy(256)
+
+
 WIDE = described(Kind.CPU, {"native_vector_width": 16})
 
 

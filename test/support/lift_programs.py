@@ -125,6 +125,9 @@ EXAMPLES: dict[str, Example] = {
     "partial_reduce": on(V, n=4)(lambda m, x: x >> m.reduce()),
     "reduce_seq_in_parts": on(V, n=4)(lambda m, x: x >> lift.reduce_seq(lambda s, a: a - s, 0.0)),
     "partial_reduce_strided": on(V, n=4)(lambda m, x: x >> m.reduce()),
+    "reorder_terms": on(V, V, k=4)(
+        lambda m, x, y: lift.zip(x, y) >> lift.map(m.g()) >> lift.reduce(lift.add, 0.0)
+    ),
     "reduce_reorder": on(lift.array("4 * N"), s=4)(lambda m, x: x >> m.reduce()),
     "join_of_split": on(V)(lambda m, x: x >> lift.split(2) >> lift.map2(m.f()) >> lift.join),
     # interchange
@@ -436,6 +439,12 @@ EXAMPLES: dict[str, Example] = {
     "hold_blocks_2d": on(A, B, m=4, n=2, p=2, q=1, k=2)(product),
     "block_sums_2d": on(T, lift.array("K"), m=4, n=2, k=2)(
         lambda m, x, y: x >> lift.map(lambda rows: rows >> lift.map(lambda a: dot(a, y)))
+    ),
+    "block_strided_sums_2d": on(T, lift.array("K"), m=4, n=2, k=2)(
+        lambda m, x, y: (
+            x
+            >> lift.map2(lambda a: lift.zip(a, y) >> lift.map(m.g()) >> lift.reduce(lift.add, 0.0))
+        )
     ),
     "block_stencil_2d": on(M, lift.array(3, 3), v=4, m=2, n=4, k=3)(
         lambda m, x, y: (

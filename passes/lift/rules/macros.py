@@ -46,6 +46,7 @@ from tiledialect.passes.lift.rules.split_join import (
     join_split,
     partial_reduce,
     reduce_seq_in_parts,
+    reorder_terms,
     split_join,
 )
 from tiledialect.passes.lift.rules.stencil import slide_tiling, tile_stencil_2d
@@ -277,6 +278,17 @@ def block_sums_2d(*, m: Size, n: Size, k: Size) -> Strategy:
     columns = sequence(map_fission(last=1), transpose_both_sides, blocks)
     rows = sequence(in_function(split_join(n=n)), map_fission(last=1), at_input(columns))
     return sequence(split_join(n=m), at_input(in_function(rows)))
+
+
+@macro
+def block_strided_sums_2d(*, m: Size, n: Size, k: Size) -> Strategy:
+    """`map2(a ⇒ zip(h(a), y) >> map(g) >> reduce(f, e))` in blocks of `m` x `n` sums.
+
+    Each part has `k` terms at equal distances, as columns of windows, which the sums of a block
+    share. By `reorder_terms`, `fuse_parts` and `block_sums_2d`; `k` divides the number of terms.
+    """
+    ordered = in_function(in_function(top_down(reorder_terms(k=k))))
+    return sequence(ordered, attempt(fuse_parts), block_sums_2d(m=m, n=n, k=k))
 
 
 @macro

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from tiledialect import lift
@@ -105,6 +106,18 @@ def reduce_reorder(x: Value, f: Captured, e: Value, *, s: int) -> Value:
     require_commutative(f)
     require_divides(s, x)
     return x >> lift.gather(lift.reorder_stride(s)) >> lift.reduce(f, e)
+
+
+@rule(p.zip >> p.map("g") >> p.reduce("f", "e"))
+def reorder_terms(xs: Sequence[Value], g: Function, f: Captured, e: Value, *, k: Size) -> Value:
+    """`zip(x, y) >> map(g) >> reduce(f, e)` with the terms in another order, of arrays of size `n`.
+
+    Every `n / k`-th term comes next: `zip(x, y)` becomes `zip(r(x), r(y))` where `r` is
+    `split(n / k) >> transpose >> join`. `k` divides `n`, and `f` is commutative.
+    """
+    require_commutative(f)
+    ordered = (x >> lift.split(x.size / k) >> lift.transpose >> lift.join for x in xs)
+    return lift.zip(*ordered) >> lift.map(g) >> lift.reduce(f, e)
 
 
 @rule(p.split("n") >> p.any_map("m", p.any_map("k", "f")) >> p.join)

@@ -36,7 +36,7 @@ from tiledialect.passes.lift.strategies.mapping import computes
 BLOCKING_1D = "register_block_1d"
 BLOCKING_2D = (
     *("register_block_2d", "reuse_block_2d", "hold_blocks_2d", "tile_matrix_product"),
-    *("block_sums_2d", "block_stencil_2d"),
+    *("block_sums_2d", "block_strided_sums_2d", "block_stencil_2d"),
 )
 TILINGS = ("tile_maps",)
 
@@ -53,7 +53,7 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = {
     "convolution2D": STENCILS_2D,
     "all": (
         *("register_block_2d", "reuse_block_2d", "hold_blocks_2d", "block_sums_2d"),
-        *("block_stencil_2d", "tile_stencil"),
+        *("block_strided_sums_2d", "block_stencil_2d", "tile_stencil"),
         *(*STENCILS_2D, "tile_stencil_3d"),
         *(
             "tile_stencil_25d",

@@ -76,7 +76,8 @@ def best_of(space: LiftSpace, word: str, default: str) -> list[Ranked]:
 def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Candidate]]:
     """Candidates of all mappings of a program, and with copies of the best ones of each kind;
     with the widest vectors, unrolled loops, and sizes of vectors."""
-    given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": UNROLLED[0], **dict.fromkeys(WAYS, NO)}
+    unrolled = UNROLLED[-1 if space.device.is_gpu else 0]
+    given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": unrolled, **dict.fromkeys(WAYS, NO)}
     given |= {"copies": NONE, GROUPS_OF_UNIT: 0}
     best: dict[str, tuple[float, Decisions]] = {}
     for decisions, mapped in enumerated(lambda c: space.mapped(_Given(c, given))[1]):
@@ -123,7 +124,9 @@ def _changed(space: LiftSpace, best: Ranked, change: Callable[[Decisions], Decis
     """Decisions after a change, made again as long as it helps: sizes may be far off."""
     with suppress(DeadEndError):
         while True:
-            decisions, candidate = made(space.candidate, change(best.decisions))
+            before, wanted = best.decisions, change(best.decisions)
+            run = partial(_candidate_of_change, space, before, wanted)
+            decisions, candidate = made(run, wanted)
             if candidate.estimate >= best.estimate * GAIN:
                 break
             best = replace(
@@ -132,22 +135,31 @@ def _changed(space: LiftSpace, best: Ranked, change: Callable[[Decisions], Decis
     return best
 
 
+def _candidate_of_change(
+    space: LiftSpace, before: Decisions, wanted: Decisions, chooser: Chooser
+) -> Candidate:
+    """The candidate of changed decisions, with sizes that grow or shrink by a step at least."""
+    return space.candidate(_Moved(chooser, before, wanted))
+
+
 def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]:
-    """Small changes: another copy or way, a size that grows or shrinks, and two at the expense of
-    each other."""
+    """Small changes: another copy or way, numbers instead of vectors, as many of them or a vector's
+    lanes less, a size that grows or shrinks, and two at the expense of each other."""
+    sizes = [name for name in decisions if name.startswith(SIZE)]
     for name in decisions:
         if name == GROUPS_OF_UNIT:
             yield lambda given: {**given, GROUPS_OF_UNIT: GROUPS_EACH[1]}
         elif name in WAYS:
             yield lambda given, n=name: {**given, n: YES}
         elif name == "vectors":
-            yield lambda given: {**given, "vectors": 1}
+            for factors in ({}, *({size: 1 / int(decisions[name])} for size in sizes)):
+                yield lambda given, f=factors: {**_scaled(given, f), "vectors": 1}
         elif name == "unroll":
-            yield lambda given: {**given, "unroll": UNROLLED[-1]}
+            for most in UNROLLED:
+                yield lambda given, n=most: {**given, "unroll": n}
         elif name == "copies":
             for copies in COPIES[1:]:
                 yield lambda given, c=copies: {**given, "copies": c}
-    sizes = [name for name in decisions if name.startswith(SIZE)]
     for name in sizes:
         for factor in (2.0, 1.5, 0.5):
             yield partial(_scaled, factors={name: factor})
@@ -175,4 +187,23 @@ class _Given:
         """The given option, or another chooser's choice."""
         if name in self.given and options:
             options = [nearest(self.given[name], options, domain)]
+        return self.chooser.choose(name, options, domain)
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """Chooser of sizes that are changed: of those on the side of the wanted one."""
+
+    chooser: Chooser
+    before: Decisions
+    wanted: Decisions
+
+    def choose(self, name: str, options: Any, domain: Any = ()) -> Any:
+        """Another option than before, if a size is changed; any chooser's choice else."""
+        if name.startswith(SIZE) and name in self.before:
+            old, new = int(self.before[name]), int(self.wanted[name])
+            if old != new:
+                options = [x for x in options if (x > old) == (new > old) and x != old]
+            if not options:
+                raise DeadEndError(name)
         return self.chooser.choose(name, options, domain)

@@ -17,7 +17,7 @@ from tiledialect.passes.lift.rules.refusal import NotApplicable
 from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
 from tiledialect.passes.lift.strategies.combinators import Local
 
-UNROLLED = 64, 256
+UNROLLED = 64, 512
 """Options for the most steps of loops that are unrolled, with those of the loops inside."""
 LOOPS = (maps.MapSeqOp, reductions.ReduceSeqOp)
 UNROLLED_LOOPS = (maps.MapSeqUnrollOp, reductions.ReduceSeqUnrollOp)

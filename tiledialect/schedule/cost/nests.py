@@ -64,9 +64,10 @@ class NestWork(Work):
     def _shares(self, device: Device) -> float:
         """Factor by which a kernel is slower than on a device whose units are all busy."""
         units, groups = device.compute_units, self.groups
+        fullest = ceil_div(groups, units) * units / max(groups, 1)
         if device.is_cpu:
-            return ceil_div(groups, units) * units / max(groups, 1)
+            return fullest
         lanes = max(device.sub_group_size, 1)
         warps = ceil_div(self.items, lanes)
         full = warps * lanes / max(self.items, 1)
-        return full * max(1.0, units * device.rates.nests.hiding / max(groups * warps, 1))
+        return full * max(fullest, units * device.rates.nests.hiding / max(groups * warps, 1))

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=fuse_parts rule=fuse_parts},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reuse_block_2d rule=reuse_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=hold_blocks_2d rule=hold_blocks_2d sizes="m=4","n=2","p=2","q=1","k=2"},lift-rewrite{function=block_sums_2d rule=block_sums_2d sizes="m=4","n=2","k=2"},lift-rewrite{function=block_stencil_2d rule=block_stencil_2d sizes="v=4","m=2","n=4","k=3"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=fuse_parts rule=fuse_parts},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reuse_block_2d rule=reuse_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=hold_blocks_2d rule=hold_blocks_2d sizes="m=4","n=2","p=2","q=1","k=2"},lift-rewrite{function=block_sums_2d rule=block_sums_2d sizes="m=4","n=2","k=2"},lift-rewrite{function=block_strided_sums_2d rule=block_strided_sums_2d sizes="m=4","n=2","k=2"},lift-rewrite{function=block_stencil_2d rule=block_stencil_2d sizes="v=4","m=2","n=4","k=3"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
 
 // Cancel identities everywhere.
 // CHECK-LABEL: func.func @simplify(
@@ -925,6 +925,101 @@ func.func @block_sums_2d(%x: tensor<?x?x?xf32, #lift.sizes<N, M, K>> {tile.name 
       lift.yield %4 : f32
     }
     lift.yield %1 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `map2(a ⇒ zip(h(a), y) >> map(g) >> reduce(f, e))` in blocks of `m` x `n` sums.
+//
+// Each part has `k` terms at equal distances, as columns of windows, which the sums of a block
+// share. By `reorder_terms`, `fuse_parts` and `block_sums_2d`; `k` divides the number of terms.
+// CHECK-LABEL: func.func @block_strided_sums_2d(
+// CHECK-NEXT: lift.split(4)
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.split(K / 2)
+// CHECK-NEXT:         lift.transpose
+// CHECK-NEXT:         lift.join
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.transpose
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.split(K / 2)
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.join
+// CHECK-NEXT:     lift.generate(
+// CHECK-NEXT:       lift.generate(
+// CHECK-NEXT:         arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.reduce_seq(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.get(1)
+// CHECK-NEXT:       lift.zip
+// CHECK-NEXT:       lift.reduce_seq(
+// CHECK-NEXT:         lift.get(0)
+// CHECK-NEXT:         lift.zip
+// CHECK-NEXT:         lift.map(
+// CHECK-NEXT:           lift.get(0)
+// CHECK-NEXT:           lift.get(1)
+// CHECK-NEXT:           lift.get(1)
+// CHECK-NEXT:           lift.zip
+// CHECK-NEXT:           lift.map(
+// CHECK-NEXT:             lift.get(0)
+// CHECK-NEXT:             lift.get(1)
+// CHECK-NEXT:             arith.addf
+// CHECK-NEXT:             arith.addf
+// CHECK-NEXT:             lift.yield
+// CHECK-NEXT:           }
+// CHECK-NEXT:           lift.yield
+// CHECK-NEXT:         }
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.join
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: func.return
+func.func @block_strided_sums_2d(%x: tensor<?x?x?xf32, #lift.sizes<N, M, K>> {tile.name = "x"}, %y: tensor<?xf32, #lift.sizes<K>> {tile.name = "y"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%1 in %x) : (tensor<?x?x?xf32, #lift.sizes<N, M, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %2 = lift.map(%a in %1) : (tensor<?x?xf32, #lift.sizes<M, K>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %3 = lift.zip %a, %y : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>
+      %4 = lift.map(%5 in %3) : (tensor<?xtuple<f32, f32>, #lift.sizes<K>>) -> tensor<?xf32, #lift.sizes<K>> {
+        %a_1 = lift.get(0) %5 : (tuple<f32, f32>) -> f32
+        %b = lift.get(1) %5 : (tuple<f32, f32>) -> f32
+        %6 = arith.addf %a_1, %b : f32
+        lift.yield %6 : f32
+      }
+      %7 = arith.constant 0.000000e+00 : f32
+      %8 = lift.reduce(%a_2 from %7, %b_1 in %4) : (f32, tensor<?xf32, #lift.sizes<K>>) -> f32 {
+        %9 = arith.addf %a_2, %b_1 : f32
+        lift.yield %9 : f32
+      }
+      lift.yield %8 : f32
+    }
+    lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
   }
   func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
 }

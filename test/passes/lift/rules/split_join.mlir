@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=split_join rule=split_join sizes="n=4"},lift-rewrite{function=map_ends rule=map_ends sizes="n=1"},lift-rewrite{function=split_join_map_seq rule=split_join_map_seq sizes="n=4"},lift-rewrite{function=join_split rule=join_split},lift-rewrite{function=split_join_both rule=split_join_both sizes="m=4","n=2"},lift-rewrite{function=tile_transpose rule=tile_transpose sizes="m=2","n=4"},lift-rewrite{function=partial_reduce rule=partial_reduce sizes="n=4"},lift-rewrite{function=reduce_seq_in_parts rule=reduce_seq_in_parts sizes="n=4"},lift-rewrite{function=partial_reduce_strided rule=partial_reduce_strided sizes="n=4"},lift-rewrite{function=reduce_reorder rule=reduce_reorder sizes="s=4"},lift-rewrite{function=join_of_split rule=join_of_split}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=split_join rule=split_join sizes="n=4"},lift-rewrite{function=map_ends rule=map_ends sizes="n=1"},lift-rewrite{function=split_join_map_seq rule=split_join_map_seq sizes="n=4"},lift-rewrite{function=join_split rule=join_split},lift-rewrite{function=split_join_both rule=split_join_both sizes="m=4","n=2"},lift-rewrite{function=tile_transpose rule=tile_transpose sizes="m=2","n=4"},lift-rewrite{function=partial_reduce rule=partial_reduce sizes="n=4"},lift-rewrite{function=reduce_seq_in_parts rule=reduce_seq_in_parts sizes="n=4"},lift-rewrite{function=partial_reduce_strided rule=partial_reduce_strided sizes="n=4"},lift-rewrite{function=reduce_reorder rule=reduce_reorder sizes="s=4"},lift-rewrite{function=reorder_terms rule=reorder_terms sizes="k=4"},lift-rewrite{function=join_of_split rule=join_of_split}' | filecheck %s
 
 // `map(f) = split(n) >> map(map(f)) >> join`, where `n` divides the size of the array.
 // CHECK-LABEL: func.func @split_join(
@@ -309,6 +309,48 @@ func.func @reduce_reorder(%x: tensor<?xf32, #lift.sizes<4*N>> {tile.name = "x"})
   }
   %3 = tensor.from_elements %1 : tensor<f32>
   func.return %3 : tensor<f32>
+}
+
+// `zip(x, y) >> map(g) >> reduce(f, e)` with the terms in another order, of arrays of size `n`.
+//
+// Every `n / k`-th term comes next: `zip(x, y)` becomes `zip(r(x), r(y))` where `r` is
+// `split(n / k) >> transpose >> join`. `k` divides `n`, and `f` is commutative.
+// CHECK-LABEL: func.func @reorder_terms(
+// CHECK-NEXT: arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: lift.split(N / 4)
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: lift.split(N / 4)
+// CHECK-NEXT: lift.transpose
+// CHECK-NEXT: lift.join
+// CHECK-NEXT: lift.zip
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.get(0)
+// CHECK-NEXT:   lift.get(1)
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.reduce(
+// CHECK-NEXT:   arith.addf
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tensor.from_elements
+// CHECK-NEXT: func.return
+func.func @reorder_terms(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}, %y: tensor<?xf32, #lift.sizes<N>> {tile.name = "y"}) -> (tensor<f32> {tile.name = "out"}) {
+  %0 = lift.zip %x, %y : (tensor<?xf32, #lift.sizes<N>>, tensor<?xf32, #lift.sizes<N>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<N>>
+  %1 = lift.map(%2 in %0) : (tensor<?xtuple<f32, f32>, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %a = lift.get(0) %2 : (tuple<f32, f32>) -> f32
+    %b = lift.get(1) %2 : (tuple<f32, f32>) -> f32
+    %3 = arith.addf %a, %b : f32
+    lift.yield %3 : f32
+  }
+  %4 = arith.constant 0.000000e+00 : f32
+  %5 = lift.reduce(%a_1 from %4, %b_1 in %1) : (f32, tensor<?xf32, #lift.sizes<N>>) -> f32 {
+    %6 = arith.addf %a_1, %b_1 : f32
+    lift.yield %6 : f32
+  }
+  %7 = tensor.from_elements %5 : tensor<f32>
+  func.return %7 : tensor<f32>
 }
 
 // `split(n) >> map(map(f)) >> join = map(f)`, for maps that say nothing of by whom.
