@@ -222,22 +222,31 @@ class Model:
     def _prepared(self, ready: Ready, arrays: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
         """Function to call, and its inputs; what is computed of initializers alone is kept."""
         function = ready.function
-        if not function.device.uses_host_memory:
-            arrays = self._on_device(ready, arrays)
-        if self._gradients or self._options.get("tune"):
-            return function, arrays
-        values = dict(zip(function.inputs, arrays, strict=True))
-        if not ready.is_divided:
-            names = zip(function.inputs, ready.inputs, strict=True)
-            constants = [own for own, name in names if name in self._initializers]
-            types = function.types(arrays, {})
-            ready.packing, ready.is_divided = packing_of(function, types, constants), True
-        packing = ready.packing
+        names = dict(zip(function.inputs, ready.inputs, strict=False))
+        packing = self._packing(ready, arrays, names)
         if packing is None:
-            return function, arrays
+            return function, [
+                self._placed(function, names.get(own), array)
+                for own, array in zip(function.inputs, arrays, strict=False)
+            ]
+        values = dict(zip(function.inputs, arrays, strict=True))
         if packing.text not in self._kept:
-            self._kept[packing.text] = packing.results(values)
-        return packing.second, packing.arrays(values, self._kept[packing.text])
+            # On a device these are copied for this alone.
+            given = {n: self._copied(function, values[n]) for n in packing.constants}
+            self._kept[packing.text] = packing.results(given)
+        own = {n: self._placed(function, names[n], values[n]) for n in packing.inputs}
+        return packing.second, packing.arrays(own, self._kept[packing.text])
+
+    def _packing(
+        self, ready: Ready, arrays: Sequence[Any], names: Mapping[str, str]
+    ) -> Packing | None:
+        """The parts of a function, looked for once."""
+        if not ready.is_divided and not self._gradients and not self._options.get("tune"):
+            constants = [own for own, name in names.items() if name in self._initializers]
+            types = ready.function.types(arrays, {})
+            ready.packing = packing_of(ready.function, types, constants)
+        ready.is_divided = True
+        return ready.packing
 
     def _input(self, name: str, value: Any) -> Array | list[Array]:
         """A tensor, or a list of them for a sequence."""
@@ -321,20 +330,23 @@ class Model:
             function = function.gradient(places, with_outputs=with_outputs)
         return Ready(function, made.inputs, made.counts if not self._gradients else ())
 
-    def _on_device(self, ready: Ready, arrays: Sequence[Any]) -> list[Any]:
-        """Arguments with the initializers in the device's memory."""
+    def _placed(self, function: Function, name: str | None, array: Any) -> Any:
+        """An input of a function: of an initializer the copy that stays on the device."""
+        if function.device.uses_host_memory or name not in self._initializers:
+            return array
+        if name not in self._resident:
+            self._resident[name] = self._copied(function, array)
+        return self._resident[name]
+
+    def _copied(self, function: Function, array: Any) -> Any:
+        """An array on the function's device."""
+        if function.device.uses_host_memory:
+            return array
         import pyopencl.array as cla
 
         from tiledialect.lowering.runtime.device.queues import queue_for
 
-        queue = queue_for(ready.function.device)
-        values = [*arrays]
-        for k, name in enumerate(ready.inputs):
-            if name in self._initializers:
-                if name not in self._resident:
-                    self._resident[name] = cla.to_device(queue, self._initializers[name])
-                values[k] = self._resident[name]
-        return values
+        return cla.to_device(queue_for(function.device), array)
 
 
 def _on_host(array: Any) -> Array:
