@@ -51,6 +51,7 @@ import test_kernel_reuse  # noqa: E402
 import test_lattice  # noqa: E402
 import test_layout  # noqa: E402
 import test_many_batches  # noqa: E402
+import test_module_reuse  # noqa: E402
 import test_operations  # noqa: E402
 import test_order  # noqa: E402
 import test_output_box  # noqa: E402
@@ -200,6 +201,7 @@ TARGETS: tuple[tuple[SearchStrategy[Any], Callable[[Any], None]], ...] = (
     (st.integers(0, 2**32), test_kernel_reuse.kernels_are_those_of_lowering_anew),
     (st.integers(0, 2**32), test_kernel_reuse.other_batches_agree),
     (st.integers(0, 2**32), test_many_batches.any_batches_agree),
+    (st.integers(0, 2**32), test_module_reuse.random_batches_agree),
     (st.tuples(st.sampled_from(test_tile_gradient.CASES), st.integers(0, 2**32)), slopes_agree),
     (st.sampled_from(test_tile_gradient.CASES), test_tile_gradient.check_text),
     (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from batched_programs import SHAPES, batched_program
 from described import spec
 from xdsl.dialects import func
 
@@ -36,8 +37,8 @@ def were_resized(text: str, *shapes: str, batches: tuple[int, ...], by: str = ""
         sizes = [tuple(map(int, filter(None, s.format(batch).split("x")))) for s in shapes]
         arrays = [rng.integers(-4, 5, s).astype(np.float32) for s in sizes]
         if by:
-            (output,) = program.output_types(*arrays)
-            arrays.append(rng.integers(-4, 5, output.get_shape()).astype(np.float32))
+            outputs = program.output_types(*arrays)
+            arrays += [rng.integers(-4, 5, t.get_shape()).astype(np.float32) for t in outputs]
         types = function.types(arrays, {})
         before = len(kept.kept)
         chosen = given.transforms, "tile-join-axes"
@@ -47,8 +48,8 @@ def were_resized(text: str, *shapes: str, batches: tuple[int, ...], by: str = ""
         results = function.reference(*arrays)
         expected = results if isinstance(results, tuple) else (results,)
         for a, b in zip(interpret(module, None, arrays), expected, strict=True):
-            # Sums and products of small integers, and few quotients of these.
-            np.testing.assert_allclose(a, b, 1e-5, 1e-5, err_msg=f"batch {batch}")
+            # Sums and products of integers in another order, and few quotients of these.
+            np.testing.assert_allclose(a, b, 1e-3, 1e-2, err_msg=f"{text}, batch {batch}")
     return found
 
 
@@ -121,6 +122,18 @@ def test_what_depends_on_the_size_is_compiled_anew(text: str, shapes: list[str])
 def test_a_batch_of_one_and_far_ones_are_compiled_anew() -> None:
     text = "function (A[B, K]) -> (C) { M[0, k: 1, K] = >(A[b, k]); C = A - M; }"
     assert were_resized(text, "{}x5", batches=(2, 1, 3, 7)) == [False, False, True, False]
+
+
+def random_batches_agree(seed: int) -> list[bool]:
+    """A random program, or its gradient, gives the results of the semantics for some batches."""
+    batches = (8, 6, 12, 5)
+    return were_resized(batched_program(seed), *SHAPES, batches=batches, by="A" if seed % 2 else "")
+
+
+def test_random_programs_are_resized_where_they_may_be() -> None:
+    # Programs of both kinds are among these.
+    found = {r for seed in (4, 19, 32, 1) for r in random_batches_agree(seed)[1:3]}
+    assert found == {False, True}
 
 
 def test_types_of_cotangents_and_the_compilation_share_a_specialized_function(
