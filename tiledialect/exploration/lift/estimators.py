@@ -38,7 +38,7 @@ COMMAND = "from tiledialect.exploration.lift.estimators import main; main()"
 
 
 class Estimators(Protocol):
-    """Those who do jobs of estimates, in this process or in others."""
+    """Workers that make estimates, in this process or in others."""
 
     count: int
     """Number of jobs at a time."""
@@ -140,7 +140,8 @@ def estimators_for(space: LiftSpace, count: int) -> Generator[Estimators]:
 
 
 def _ranked(found: dict[str, Any]) -> Ranked:
-    return Ranked(**found | {"number": tuple(found["number"])})
+    found["number"] = tuple(found["number"])
+    return Ranked(**found)
 
 
 def _to_bytes(space: LiftSpace) -> bytes:
