@@ -31,7 +31,7 @@ from tiledialect.ir.structural_hash import attributes_text
 KEPT = 4
 """Number of sizes of a program whose modules are kept, the last ones."""
 MOST_GROWTH = 2
-"""How many times as long, or as short, a batch may be."""
+"""Largest ratio of two batches."""
 PLAIN = (0, 1)
 """Numbers that passes need for any size."""
 

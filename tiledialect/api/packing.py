@@ -49,7 +49,7 @@ class Packing:
     constants: tuple[str, ...]
     """Names of the inputs of the first part."""
     first: Function
-    """What is computed of constants alone."""
+    """Function of the constants alone."""
     inputs: tuple[str, ...]
     """Names of the inputs of the second part that are the whole function's."""
     second: Function

@@ -103,7 +103,7 @@ class Model:
         """By shapes and element types of arrays in order: the function that is called, and for each
         of its inputs the place of the array, or what it is."""
         self._kept: dict[str, tuple[Any, ...]] = {}
-        """What is computed of initializers alone, by the texts of its programs."""
+        """Values computed from initializers alone, by the texts of their programs."""
         self._resident: dict[str, Any] = {}
         """Initializers in the memory of the device."""
 

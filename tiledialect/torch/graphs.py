@@ -63,7 +63,7 @@ class CompiledGraph(torch.nn.Module):
         self._name = name
         self._options = options
         self._kept: dict[str, Kept] = {}
-        """What is computed of parameters alone, by the texts of its programs."""
+        """Values computed from parameters alone, by the texts of their programs."""
         self._saved = saved
         """Number of the first output that only a backward pass takes."""
         self._inputs = [n.name for n in graph.nodes if n.op == "placeholder"]

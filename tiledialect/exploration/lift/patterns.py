@@ -44,7 +44,7 @@ class LiftPart(LiftSpace):
     mutations = 4
     least_seeds = 32
     estimators: Estimators | None = None
-    """Those who estimate seeds; None: this process."""
+    """Workers that estimate seeds; None: this process."""
 
     @staticmethod
     def of(subject: Subject, settings: Settings | None = None, first: str = "") -> LiftPart:
@@ -134,7 +134,7 @@ class _Seeds:
         yield None
 
     def _of_program(self, found: list[Ranked]) -> Iterator[Decisions]:
-        """One candidate for each program, as small changes take as long as a look at another."""
+        """Candidate for each program, as small changes take as long as a look at another."""
         self._looked += 1
         own = (replace(ranked, number=(self._looked, *ranked.number)) for ranked in found)
         self._pool = sorted((*self._pool, *own))
