@@ -332,7 +332,7 @@ class Model:
 
     def _placed(self, function: Function, name: str | None, array: Any) -> Any:
         """An input of a function: of an initializer the copy that stays on the device."""
-        if function.device.uses_host_memory or name not in self._initializers:
+        if name is None or name not in self._initializers or function.device.uses_host_memory:
             return array
         if name not in self._resident:
             self._resident[name] = self._copied(function, array)
