@@ -92,6 +92,17 @@ def test_blocks_are_parts_of_tiles():
     }
 
 
+def test_accumulators_that_reductions_share_count_once():
+    """Blocks of 8 x 16 floats that a work-item holds over parts, and in each of them."""
+    start = program("matmul").initial.bind(M=256, N=256, K=256).apply(RULES["fuse_parts"])
+    blocks = start.apply(RULES["hold_blocks_2d"], "map")
+    chooser = Fixed({"vectors": 1, "mapping": "held10", "copies": "none"})
+    mapped = MappingSpace(blocks, MappingSettings()).mapped(chooser)
+    space = ParameterSpace(mapped, ParameterSettings(max_private_memory=600))
+    (size,) = next(bound.sizes for bound in space.bounds if bound.most == 600)
+    assert size.substitute({"p": 8, "q": 16}).value == 4 * 8 * 16
+
+
 def test_work_items_compute_or_copy():
     start = program("matmul").initial.bind(M=256, N=256, K=256).apply(RULES["fuse_parts"])
     blocks = start.apply(RULES["hold_blocks_2d"], "map")

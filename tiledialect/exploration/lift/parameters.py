@@ -14,9 +14,9 @@ from math import inf
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
-from tiledialect.dialects.lift import maps, reductions
+from tiledialect.dialects.lift import maps, reductions, values
 from tiledialect.dialects.lift.memory import ToLocalOp, ToPrivateOp
 from tiledialect.dialects.lift.sharing import PARALLEL, holders, local_elements, most_groups
 from tiledialect.dialects.lift.types import all_sizes, as_array, leading, sizes_of
@@ -171,9 +171,9 @@ class ParameterSpace:
 
     def _require(self, chosen: Mapping[str, int]) -> None:
         for bound in self.bounds:
-            values = [_value(size, chosen) for size in bound.sizes]
-            known = [value for value in values if value is not None]
-            if len(known) < len(values) or not bound.least <= max(known) <= bound.most:
+            found = [_value(size, chosen) for size in bound.sizes]
+            known = [value for value in found if value is not None]
+            if len(known) < len(found) or not bound.least <= max(known) <= bound.most:
                 text = " or ".join(map(str, bound.sizes))
                 raise DeadEndError(f"{text} is not within its bounds")
 
@@ -284,6 +284,8 @@ def _memory(
     for op in live:
         if isinstance(op, ToPrivateOp) and isinstance(op.input.owner, reductions.ReduceBase):
             continue
+        if isinstance(op, reductions.ReduceBase) and _goes_on(op):
+            continue
         t = op.results[0].type if isinstance(op, kinds) else None
         if isinstance(t, TensorType) and any(isinstance(a, PARALLEL) for a in ancestors(op)):
             count = turns.get(op, Size.of(1)) * element_bytes(t.element_type)
@@ -293,3 +295,21 @@ def _memory(
             total += count
     if total.terms:
         yield Bound((total,), most=most)
+
+
+def _goes_on(op: reductions.ReduceBase) -> bool:
+    """Whether a reduction begins with the accumulator of one around it, or with an element of it,
+    so that both are in the same memory."""
+    value, indices = op.initial, list[int]()
+    while True:
+        made = value.owner
+        if isinstance(made, values.GetOp):
+            indices.append(made.index.data)
+            value = made.input
+        elif isinstance(made, values.ZipOp):
+            value = made.operands[indices.pop()]
+        elif isinstance(made, Block) and isinstance(outer := made.parent_op(), maps.MapBase):
+            value = outer.input
+        else:
+            around = made.parent_op() if isinstance(made, Block) else None
+            return isinstance(around, reductions.ReduceBase) and value == around.block.args[0]
