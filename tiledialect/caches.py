@@ -3,7 +3,8 @@
 Every cache that outlives the object that fills it is one of these. Their keys and values are
 immutable and hold no IR, so that all compilations share them. Caches of one compilation are marked,
 and are empty after it; the weak dictionaries of `torch/tensor_functions.py` hold no function that
-nothing else holds. Printed kernels, whose keys are made of IR, are kept by
+nothing else holds, and that of `passes/transform/transforms.py` one copy of a function, which goes
+when it is compiled. Printed kernels, whose keys are made of IR, are kept by
 `lowering/runtime/program/kernel_reuse.py`.
 """
 
