@@ -77,6 +77,21 @@ def test_all_loops_of_an_axis_count_as_work_items():
     assert work_of(warps).items == 256
 
 
+def test_accumulators_that_loops_share_take_registers_once():
+    """Of 8 x 16 floats that a work-item holds over parts; a step takes less than memory would."""
+    device = described(Kind.GPU, {"compute_units": 16, "sub_group_size": 32, "registers": 255})
+    start = program("matmul").initial.bind(M=256, N=256, K=64).apply(RULES["fuse_parts"])
+
+    def held(p: int) -> float:
+        sizes = {"m": 64, "n": 64, "p": p, "q": 16, "k": 16}
+        blocks = start.apply(RULES["hold_blocks_2d"], "map", **sizes)
+        space = MappingSpace(blocks, MappingSettings(), device)
+        chooser = Fixed({"vectors": 1, "mapping": "held10", "copies": "none", "unroll": 512})
+        return seconds(space.unrolled(space.mapped(chooser), chooser), device)
+
+    assert held(8) < 1.5 * held(4)
+
+
 def test_groups_that_leave_units_idle_take_longer():
     """Of 132 units 64 groups leave half idle, and 256 a few."""
     many = described(Kind.GPU, {"compute_units": 132, "sub_group_size": 32})

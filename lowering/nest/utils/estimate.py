@@ -99,7 +99,8 @@ def _fits_registers(kernel: gpu.FuncOp, loops: list[ForOp], device: Device) -> b
 
     A CPU's driver runs the work-items along x in the lanes of vectors, and so holds that of all.
     """
-    memories = [op.result for op in ops_of(kernel, BufferOp) if _is_register(op.result)]
+    registers = [op.result for op in ops_of(kernel, BufferOp) if _is_register(op.result)]
+    memories = [memory for memory in registers if not _continues(memory, registers)]
     private = sum(bytes_of(m.type) for m in memories if isinstance(m.type, MemRefType))
     rows = [steps(x) for x in _outermost(loops, Role.LOCAL) if x.role.data.axis == "x"]
     width = device.native_vector_width if device.is_cpu else 1
@@ -121,6 +122,20 @@ def _is_register(memory: SSAValue) -> bool:
         if isinstance(op, LoadOp | StoreOp)
         for loop in _loops_of_place(op)
     )
+
+
+def _continues(memory: SSAValue, registers: list[SSAValue]) -> bool:
+    """Whether a loop's memory begins as one from around the loop, whose registers it then has."""
+    stores = [use.operation for use in memory.uses if isinstance(use.operation, StoreOp)]
+    loads = [op.value.owner for op in stores if isinstance(op.value.owner, LoadOp)]
+    sources = {op.memory for op in loads if op.memory in registers}
+    return any(_depth(source) < _depth(memory) for source in sources)
+
+
+def _depth(memory: SSAValue) -> int:
+    """Number of loops around a buffer."""
+    assert isinstance(memory.owner, BufferOp)
+    return len([*loops_around(memory.owner)])
 
 
 def _shared_out(loops: list[ForOp], role: Role) -> int:
