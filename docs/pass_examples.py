@@ -46,6 +46,7 @@ EXAMPLES = {
     ),
     "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
     "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
+    "tile-compose-copies": ("heads.mlir", "tile-bounds,tile-compose-copies"),
     "tile-narrow-operands": (
         "conv",
         'tile-specialize{arguments="1x9x9x2xf16","2x2x2x8xf16"},tile-widen,tile-narrow-operands',

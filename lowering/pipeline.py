@@ -55,6 +55,7 @@ from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.passes.lift.lift_numbers_to_tile import LiftNumbersToTilePass
 from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
 from tiledialect.passes.normalize.tile_broadcast import TileBroadcastPass
+from tiledialect.passes.normalize.tile_compose_copies import TileComposeCopiesPass
 from tiledialect.passes.normalize.tile_decompose import TileDecomposePass
 from tiledialect.passes.normalize.tile_defract import TileDefractPass
 from tiledialect.passes.normalize.tile_reduce import TileReducePass
@@ -111,6 +112,7 @@ def pipeline(
         TileReducePass(),
         TileDefractPass(),
         TileNarrowOperandsPass(),
+        TileComposeCopiesPass(),
         TileSplitProductPass(keep=whole),
         *given.winograd(whole),
         # split

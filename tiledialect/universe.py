@@ -16,7 +16,9 @@ PASSES: Mapping[str, str] = {
     "passes.specialize": "tile-specialize tile-widen tile-narrow-operands",
     "passes.gradient": "tile-gradient tile-jvp",
     "passes.transform": "tile-vmap",
-    "passes.normalize": "tile-decompose tile-broadcast tile-bounds tile-reduce tile-defract",
+    "passes.normalize": (
+        "tile-decompose tile-broadcast tile-bounds tile-reduce tile-defract tile-compose-copies"
+    ),
     "passes.algebra": "tile-factor-sums tile-one-hot tile-scan tile-split-product tile-winograd",
     "passes.split": (
         "tile-outline-parts tile-split-rows tile-split-reduction tile-split-scan tile-split-scatter"

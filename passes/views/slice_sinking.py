@@ -8,19 +8,19 @@ recomputed, or kept longer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.analysis.part_copies import is_part_copy
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.base import make_type, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp, IndexOp
 from tiledialect.dialects.tile.special import GatherOp, PrngStateOp, PrngValueOp, ShapeOp
-from tiledialect.dialects.tile.structure.parts import are_inside
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.structure.small_stencils import index_at, is_copy
 from tiledialect.index.expr import Access, IndexExpr, Range
@@ -51,38 +51,8 @@ def sink_slices(body: Region, apart: Collection[str] = ()) -> None:
 def _copies(value: SSAValue) -> list[ContractionOp]:
     """Users of a value, if all of them copy parts of it."""
     found = [use.operation for use in value.uses]
-    copies = [op for op in found if isinstance(op, ContractionOp) and _is_part(op)]
+    copies = [op for op in found if isinstance(op, ContractionOp) and is_part_copy(op)]
     return copies if len(copies) == len(found) else []
-
-
-def _is_part(op: ContractionOp) -> bool:
-    """Whether each element of a contraction is an element of its operand."""
-    plain = op.combination.data is Combination.none and len(op.inputs) == 1
-    if not plain or op.domain is None or op.symbols or op.default is not None:
-        return False
-    if op.constraints.data or op.aggregation.data not in (Aggregation.assign, Aggregation.add):
-        return False
-    names = [n for e in op.output.data for n in e.names]
-    is_all = {*op.index_names} == {*names} and len(names) == len({*names})
-    elements = zip(op.output.data, shape(op.result), strict=True)
-    ranges = ranges_of(op)
-    whole = all(
-        (e == IndexExpr.of(e.names[0]) and ranges[e.names[0]] == Range(0, n))
-        if e.names
-        else (e.constant, n) == (0, 1)
-        for e, n in elements
-    )
-    same = tensor_type(op.inputs[0]).element_type == tensor_type(op.result).element_type
-    (access,) = op.accesses
-    return is_all and whole and same and _are_inside(access.data, shape(op.inputs[0]), ranges)
-
-
-def _are_inside(
-    access: Sequence[IndexExpr], sizes: Sequence[int], ranges: Mapping[str, Range]
-) -> bool:
-    if any(e.denominator != 1 for e in access) or any(r.extent < 1 for r in ranges.values()):
-        return False
-    return are_inside(access, ranges, sizes)
 
 
 def _private_producers(op: ElementwiseOp, users: set[Operation]) -> set[Operation] | None:

@@ -1,0 +1,154 @@
+"""tile-compose-copies: contractions read the sources of copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.analysis.part_copies import is_part_copy, reads_inside
+from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr
+from tiledialect.dialects.tile.base import size_of
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.index import sets
+from tiledialect.index.contraction import UnboundedIndexError
+from tiledialect.index.expr import Access, Constraint, IndexExpr, Range
+from tiledialect.ir.ops_in import ops_of
+
+
+@dataclass(frozen=True)
+class Read:
+    """Read of a tensor by a contraction, through reshapes."""
+
+    reader: ContractionOp
+    operand: int
+    reshapes: tuple[ReshapeOp, ...]
+    """Reshapes from the tensor to the operand."""
+
+    def access(self) -> Access | None:
+        """Access to the tensor itself; None if it is not affine, or not inside at every point."""
+        op = self.reader
+        if op.domain is None or op.symbols or op.sizes:
+            return None
+        found: Access | None = op.accesses.data[self.operand].data
+        if not reads_inside(found, shape(op.inputs[self.operand]), ranges_of(op)):
+            return None
+        for reshape in reversed(self.reshapes):
+            found = None if found is None else _before(reshape, found)
+        return found
+
+
+def _before(reshape: ReshapeOp, access: Access) -> Access | None:
+    """Access to the operand of a reshape that splits axes; None for another reshape."""
+    pairs = [(e, n) for e, n in zip(access, shape(reshape.result), strict=True) if n != 1]
+    found: list[IndexExpr] = []
+    for size in shape(reshape.operand):
+        place, covered = IndexExpr(), 1
+        while covered < size:
+            if not pairs:
+                return None
+            e, n = pairs.pop(0)
+            place, covered = place * n + e, covered * n
+        if covered != size:
+            return None
+        found.append(place)
+    return tuple(found)
+
+
+def _reads(value: SSAValue, reshapes: tuple[ReshapeOp, ...] = ()) -> Iterator[Read | None]:
+    """Uses of a tensor, by itself or through reshapes; None for one that is no contraction's."""
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, ReshapeOp) and not op.sizes:
+            yield from _reads(op.result, (*reshapes, op))
+        elif isinstance(op, ContractionOp) and use.index < len(op.inputs):
+            yield Read(op, use.index, reshapes)
+        else:
+            yield None
+
+
+def _composed(copy: ContractionOp, access: Access) -> Access:
+    """Access to the source of a copy where another access reads the copy."""
+    at = {e.names[0]: place for e, place in zip(copy.output.data, access, strict=True) if e.names}
+    return tuple(e.substitute(at) for e in copy.accesses.data[0].data)
+
+
+def _is_of_argument(copy: ContractionOp) -> bool:
+    """Whether a copy holds all of an argument; it is made once where the argument is constant."""
+    source = copy.inputs[0]
+    while isinstance(op := source.owner, ReshapeOp):
+        source = op.operand
+    return isinstance(source, BlockArgument) and size_of(source) == size_of(copy.result)
+
+
+def _compose(copy: ContractionOp) -> None:
+    """Let all readers of a copy read its source, if each can."""
+    found: list[tuple[Read, Access]] = []
+    for read in _reads(copy.result):
+        access = None if read is None else read.access()
+        if read is None or access is None:
+            return
+        found.append((read, _composed(copy, access)))
+    for read, access in found:
+        _replace(read.reader, read.operand, copy.inputs[0], access)
+
+
+def _replace(op: ContractionOp, operand: int, source: SSAValue, access: Access) -> None:
+    """Let an operand of a contraction be a tensor, read at an access."""
+    op.operands[operand] = source
+    accesses = list(op.accesses.data)
+    accesses[operand] = AccessAttr(access)
+    op.accesses = ArrayAttr(accesses)
+    for name in _unbounded(op):
+        r = ranges_of(op)[name]
+        bound = Constraint(IndexExpr.of(name) - r.lower, IndexExpr.of(r.extent))
+        op.constraints = ArrayAttr([*op.constraints.data, ConstraintAttr(bound)])
+
+
+def _unbounded(op: ContractionOp) -> Iterator[str]:
+    """Indices whose ranges only the axes of a replaced operand bounded, one after the other."""
+    # Sums over repetitions count them, though nothing reads them.
+    yield from [name for name in ranges_of(op) if name not in op.index_names]
+    while True:
+        try:
+            box = sets.ranges(op.space())
+        except UnboundedIndexError as error:
+            yield error.name
+            continue
+        lost = [n for n, r in ranges_of(op).items() if not _is_within(box[n], r)]
+        if not lost:
+            return
+        yield lost[0]
+
+
+def _is_within(inner: Range, outer: Range) -> bool:
+    return not inner.extent or (outer.lower <= inner.lower and inner.upper <= outer.upper)
+
+
+class TileComposeCopiesPass(ModulePass):
+    """Lets contractions read the tensors from which copies take their elements.
+
+    A copy is a contraction each of whose elements is an element of its operand: a transposed
+    tensor, a slice, a repetition. Where all uses of it are operands of contractions, by themselves
+    or through reshapes that split axes, these read its source at the composed index expressions,
+    and the copy is not made. Schedules may still copy an operand into another layout. Arguments
+    are copied as a whole, as weights in another layout: copies of constants are made once.
+    """
+
+    name = "tile-compose-copies"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Compose the copies of all functions, those that are made first first."""
+        for x in ops_of(op, ContractionOp):
+            if is_part_copy(x) and not _is_of_argument(x):
+                _compose(x)
+        for region in op.regions:
+            region_dce(region)

@@ -1,0 +1,82 @@
+"""Contractions of copies, by the reference semantics before and after the pass."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, f64
+from xdsl.ir import SSAValue
+
+import tiledialect as td
+from tiledialect.dialects.tile.attributes import Aggregation, Combination
+from tiledialect.dialects.tile.base import make_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import layout
+from tiledialect.operators.layout import shape
+from tiledialect.passes.convert.function_builder import FunctionBuilder
+from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
+from tiledialect.passes.normalize.tile_compose_copies import TileComposeCopiesPass
+
+
+def _copied(draw: st.DrawFn, b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """A copy of parts of a tensor, or a reshape."""
+    sizes = shape(x)
+    axis = draw(st.integers(0, len(sizes) - 1))
+    match draw(st.sampled_from(("order", "part", "turn", "repeat", "split", "join"))):
+        case "order":
+            return layout.transpose(b, x, draw(st.permutations(range(len(sizes)))))
+        case "part":
+            start = draw(st.integers(0, sizes[axis] - 1))
+            step = draw(st.integers(1, 2))
+            return layout.sliced(b, x, axis, slice(start, None, step))
+        case "turn":
+            return layout.reverse(b, x, [axis])
+        case "repeat" if len(sizes) < 4:
+            return layout.spread(b, x, (2, *sizes))
+        case "split":
+            factors = [n for n in (1, 2, 3) if sizes[axis] % n == 0]
+            n = draw(st.sampled_from(factors))
+            split = (*sizes[:axis], n, sizes[axis] // n, *sizes[axis + 1 :])
+            return layout.reshape(b, x, split if len(split) < 5 else sizes)
+        case _:
+            joined = (sizes[0] * sizes[1], *sizes[2:]) if len(sizes) > 1 else sizes
+            return layout.reshape(b, x, joined)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> ModuleOp:
+    """A sum of a copy of copies, along axes of it, maybe over windows that reach outside."""
+    function = FunctionBuilder()
+    b = function.b
+    x = function.argument("x", make_type((4, 6), f64))
+    for _ in range(draw(st.integers(1, 4))):
+        x = _copied(draw, b, x)
+    access: list[IndexExpr] = list(layout.indices(len(shape(x))))
+    output, sizes, constraints = list(access), list(shape(x)), list[Constraint]()
+    reduced = draw(st.integers(0, len(access) - 1))
+    if draw(st.booleans()):
+        access[reduced] = access[reduced] + IndexExpr.of("w") - draw(st.integers(0, 1))
+        constraints.append(Constraint(IndexExpr.of("w"), IndexExpr.of(2)))
+    else:
+        del output[reduced], sizes[reduced]
+    kinds = st.sampled_from((Aggregation.add, Aggregation.max))
+    total = ContractionOp(
+        *(draw(kinds), Combination.none, output, [(x, access)], constraints), shape=tuple(sizes)
+    )
+    return function.finished("f", [("y", b.insert(total))]).module
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_composed_copies(module: ModuleOp):
+    x = np.arange(24.0).reshape(4, 6) - 11.5
+    expected = td.compile(module).reference(x)
+    composed = module.clone()
+    for p in (TileBoundsPass(), TileComposeCopiesPass()):
+        p.apply(Context(), composed)
+    composed.verify()
+    np.testing.assert_array_equal(td.compile(composed).reference(x), expected)
