@@ -8,7 +8,7 @@ for each.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -124,7 +124,7 @@ def _is_register(memory: SSAValue) -> bool:
     )
 
 
-def _continues(memory: SSAValue, registers: list[SSAValue]) -> bool:
+def _continues(memory: SSAValue, registers: Sequence[SSAValue]) -> bool:
     """Whether a loop's memory begins as one from around the loop, whose registers it then has."""
     stores = [use.operation for use in memory.uses if isinstance(use.operation, StoreOp)]
     loads = [op.value.owner for op in stores if isinstance(op.value.owner, LoadOp)]
