@@ -16,6 +16,7 @@ from tiledialect.analysis.part_copies import is_part_copy, reads_inside
 from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr
 from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index import sets
@@ -140,7 +141,8 @@ class TileComposeCopiesPass(ModulePass):
     tensor, a slice, a repetition. Where all uses of it are operands of contractions, by themselves
     or through reshapes that split axes, these read its source at the composed index expressions,
     and the copy is not made. Schedules may still copy an operand into another layout. Arguments
-    are copied as a whole, as weights in another layout: copies of constants are made once.
+    are copied as a whole, as weights in another layout: copies of constants are made once. Kernels
+    that are given stay as they are, with the indices that their schedules name.
     """
 
     name = "tile-compose-copies"
@@ -148,7 +150,8 @@ class TileComposeCopiesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Compose the copies of all functions, those that are made first first."""
         for x in ops_of(op, ContractionOp):
-            if is_part_copy(x) and not _is_of_argument(x):
+            is_given = isinstance(x.parent_op(), KernelOp)
+            if not is_given and is_part_copy(x) and not _is_of_argument(x):
                 _compose(x)
         for region in op.regions:
             region_dce(region)

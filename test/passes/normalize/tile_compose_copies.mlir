@@ -85,3 +85,15 @@ func.func @transposed(%A: tensor<4x5xf32>, %B: tensor<3x5xf32>) -> tensor<4x3xf3
   %P = tile.contraction add(%A[i, k] mul %T[k, j]) -> [i, j] : (tensor<4x5xf32>, tensor<5x3xf32>) -> tensor<4x3xf32>
   func.return %P : tensor<4x3xf32>
 }
+
+// Kernels that are given keep their indices, which schedules name.
+// CHECK-LABEL: func.func @given
+// CHECK:         tile.contraction assign(%a[i + 2])
+func.func @given(%A: tensor<9xf32>) -> tensor<4xf32> {
+  %O = tile.kernel(%a = %A : tensor<9xf32>) -> tensor<4xf32> schedule <group.x 2*d0 : 2, local.x d0 : 2> {
+    %c = tile.contraction assign(%a[i + 2]) -> [i] domain <i = 0 to 6> : (tensor<9xf32>) -> tensor<6xf32>
+    %e = tile.contraction assign(%c[j + 1]) -> [j] domain <j = 0 to 4> : (tensor<6xf32>) -> tensor<4xf32>
+    tile.yield %e : tensor<4xf32>
+  }
+  func.return %O : tensor<4xf32>
+}
