@@ -226,6 +226,8 @@ class TileVmapPass(PassWithFlags):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the function."""
+        if self.size < 0:
+            raise TileError(f"`size` must be at least 0, got {self.size}")
         function = find_function(op, self.function)
         names, outputs = argument_names(function), result_names(function)
         inputs = self.inputs or tuple(names)
