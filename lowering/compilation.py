@@ -80,9 +80,15 @@ def _run(
     last = names.index(TileJoinAxesPass.name) + 1
     PassPipeline(passes[:first]).apply(context, module)
     form = Form.of(module)
-    if form is None or not kept.resize(module, form):
+    if form is None:
         PassPipeline(passes[first:last]).apply(context, module)
-        if form is not None:
+    elif not kept.resize(module, form):
+        is_known = True
+        for step in passes[first:last]:
+            step.apply(context, module)
+            # Looked at before a later pass merges equal constants.
+            is_known = is_known and form.has_numbers(module)
+        if is_known:
             kept.keep(form, module)
     PassPipeline(passes[last:]).apply(context, module)
 

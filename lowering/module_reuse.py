@@ -11,10 +11,19 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import (
+    Float64Type,
+    FloatAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    TensorType,
+)
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tiledialect.analysis.linked_axes import LinkedAxes, Place, shape
@@ -25,7 +34,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.index.expr import Range
 from tiledialect.ir.names import with_type
-from tiledialect.ir.ops_in import has_one_block, ops_in
+from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.ir.structural_hash import attributes_text
 
 KEPT = 4
@@ -34,6 +43,10 @@ MOST_GROWTH = 2
 """Largest ratio of two batches."""
 PLAIN = (0, 1)
 """Numbers that passes need for any size."""
+
+
+Number: TypeAlias = IntegerAttr[IndexType] | FloatAttr[Float64Type]
+"""Value of a constant."""
 
 
 class _OtherSizeError(Exception):
@@ -49,8 +62,9 @@ class Form:
     """Shapes of all values."""
     domains: Sequence[DomainAttr]
     """Ranges of the indices of contractions."""
-    numbers: Sequence[Attribute]
-    """Values of constants."""
+    numbers: Sequence[Number]
+    """Values of constants. Copies of these constants hold the same objects, and constants that
+    passes make hold others: an equal number may follow another size."""
 
     @staticmethod
     def of(module: ModuleOp) -> Form | None:
@@ -60,13 +74,15 @@ class Form:
             return None
         values = {v: k for k, v in enumerate(_values(function))}
         given = {k: a for k, a in function.properties.items() if k != "function_type"}
-        rest: list[Hashable] = [attributes_text(module), *given.items(), *function.attributes]
+        rest: list[Hashable] = [attributes_text(module), *given.items()]
+        rest += function.attributes.items()
         domains: list[DomainAttr] = []
-        numbers: list[Attribute] = []
+        numbers: list[Number] = []
         for op in function.body.block.ops:
             given = op.properties | op.attributes
             if isinstance(op, ConstantOp):
-                numbers.append(given.pop("value"))
+                numbers.append(op.value)
+                del given["value"]
             elif isinstance(op, ContractionOp) and op.domain is not None:
                 domains.append(op.domain)
                 del given["domain"]
@@ -75,6 +91,11 @@ class Form:
         rest += map(_kind, values)
         return Form(tuple(rest), [shape(v) for v in values], domains, numbers)
 
+    def has_numbers(self, module: ModuleOp) -> bool:
+        """Whether a module that this one becomes has no other constants, but for plain ones."""
+        own = {*map(id, self.numbers)}
+        return all(id(op.value) in own or op.number in PLAIN for op in ops_of(module, ConstantOp))
+
 
 @dataclass(frozen=True)
 class _Change:
@@ -82,8 +103,8 @@ class _Change:
 
     ratio: Fraction
     """The new size to the old one."""
-    numbers: Mapping[Attribute, Attribute]
-    """New numbers by old ones."""
+    numbers: Mapping[int, Number]
+    """New numbers by the identities of old ones."""
 
     @staticmethod
     def between(old: Form, new: Form, function: func.FuncOp) -> _Change:
@@ -99,9 +120,11 @@ class _Change:
         ratio = max(ratios, default=Fraction())
         if len(ratios) != 1 or not 1 <= MOST_GROWTH * ratio <= MOST_GROWTH**2:
             raise _OtherSizeError
-        numbers: dict[Attribute, Attribute] = {}
+        numbers: dict[int, Number] = {}
         for m, n in zip(old.numbers, new.numbers, strict=True):
-            if numbers.setdefault(m, n) != n:
+            # Plain constants that passes make may be merged with one of the program.
+            is_mixed = m != n and m.value.data in PLAIN
+            if is_mixed or numbers.setdefault(id(m), n) != n:
                 raise _OtherSizeError
         change = _Change(ratio, numbers)
         change._check(function, old, new, {m for m, n in sizes if m != n})
@@ -207,9 +230,7 @@ class _Kept:
                 case ContractionOp() if new.domain is not None:
                     new.domain = scales.domain(new.domain, owner or old)
                 case ConstantOp():
-                    if new.value not in change.numbers and new.number not in PLAIN:
-                        raise _OtherSizeError
-                    new.properties["value"] = change.numbers.get(new.value, new.value)
+                    new.properties["value"] = change.numbers.get(id(new.value), new.value)
                 case _:
                     pass
         args, last = copy.body.block.arg_types, copy.body.block.last_op
