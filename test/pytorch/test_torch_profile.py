@@ -14,11 +14,11 @@ torch = pytest.importorskip(
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.blocks = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(2)])
+        self.own_modules = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(2)])
         self.norm = torch.nn.LayerNorm(4)
 
     def forward(self, x):
-        for block in self.blocks:
+        for block in self.own_modules:
             x = torch.relu(block(x))
         return self.norm(x)
 
@@ -30,12 +30,24 @@ def test_layers():
         y, profile = td.torch.profile(compiled, x, repeat=2)
     torch.testing.assert_close(y, model(x))
     times = {t.layer: t.seconds for t in profile.layers.layers}
-    assert {"blocks.0", "blocks.1", "norm"} <= set(times) <= {*times, "model"}
+    assert {"own_modules.0", "own_modules.1", "norm"} <= set(times) <= {*times, "model"}
     assert sum(times.values()) == pytest.approx(profile.seconds)
-    assert "blocks.0" in str(profile.layers) and ">blocks.0<" in profile.layers.svg
+    assert "own_modules.0" in str(profile.layers) and ">own_modules.0<" in profile.layers.svg
     _, step = td.torch.profile(lambda: compiled(x).sum().backward())
     assert {k.kernel.split("_")[0] for k in step.kernels} == {"forward", "backward"}
-    assert {"blocks.0", "blocks.1", "norm"} <= {t.layer for t in step.layers.layers}
+    assert {"own_modules.0", "own_modules.1", "norm"} <= {t.layer for t in step.layers.layers}
+
+
+def test_profiles_in_profiles():
+    compiled = torch.compile(Net(), backend="tiledialect")
+
+    def run():
+        with pytest.raises(td.TileError, match="nothing that"):
+            td.torch.profile(lambda: None)
+        return compiled(torch.rand(2, 4))
+
+    with torch.no_grad():
+        assert td.torch.profile(run)[1].kernels
 
 
 def test_models_that_are_not_compiled():

@@ -14,6 +14,12 @@ from tiledialect.torch import residence  # noqa: E402
 COPYING = [d for d in td.devices() if not d.uses_host_memory]
 
 
+@pytest.fixture(autouse=True)
+def reset():
+    """Forget compiled functions, of which PyTorch limits the number for each piece of code."""
+    torch.compiler.reset()
+
+
 @pytest.fixture
 def uploads(monkeypatch):
     """Numbers of elements of the arrays that are copied to the device."""
@@ -56,6 +62,35 @@ def test_parameters_are_copied_when_they_change(uploads, device):
         td.torch.to_device(model)
         torch.testing.assert_close(run(x), model(x))
         assert sorted(uploads) == [4, 6, 12]
+
+
+def test_data_of_a_parameter_has_its_changes(device):
+    weight = td.torch.to_device(torch.nn.Linear(3, 4)).weight
+    parts, whole, x = compiled(torch.sin, device), compiled(torch.mul, device), torch.rand(3)
+    with torch.no_grad():
+        for _ in range(3):
+            weight.add_(1)
+            torch.testing.assert_close(parts(weight.data), torch.sin(weight))
+            torch.testing.assert_close(whole(weight.data, x), weight * x)
+
+
+def test_copies_of_earlier_versions_go(device):
+    weight = td.torch.to_device(torch.nn.Linear(3, 4)).weight
+    run, x = compiled(torch.mul, device), torch.rand(3)
+    with torch.no_grad():
+        for k in (2, 3, 4):
+            torch.testing.assert_close(run(weight[:k], x), weight[:k] * x)
+            weight.add_(1)
+    assert len(residence._residents[weight.untyped_storage()._cdata].copies) == 1
+
+
+def test_tensors_whose_changes_are_not_counted(device):
+    with torch.inference_mode():
+        model, x = td.torch.to_device(torch.nn.Linear(3, 4)), torch.rand(2, 3)
+        run = compiled(model, device)
+        for _ in range(2):
+            torch.testing.assert_close(run(x), model(x))
+            model.weight.add_(1)
 
 
 def test_training_keeps_what_backward_takes(uploads, device):

@@ -102,8 +102,8 @@ class Model:
         )
         """By shapes and element types of arrays in order: the function that is called, and for each
         of its inputs the place of the array, or what it is."""
-        self._kept: dict[str, tuple[Any, ...]] = {}
-        """Values computed from initializers alone, by the texts of their programs."""
+        self._kept: LruCache[tuple[str, ...], tuple[Any, ...]] = LruCache(READY_SHAPES)
+        """Values computed from initializers alone, by texts of their programs and their names."""
         self._resident: dict[str, Any] = {}
         """Initializers in the memory of the device."""
 
@@ -230,12 +230,13 @@ class Model:
                 for own, array in zip(function.inputs, arrays, strict=False)
             ]
         values = dict(zip(function.inputs, arrays, strict=True))
-        if packing.text not in self._kept:
+        key = packing.text, *(names[n] for n in packing.constants)
+        if (kept := self._kept.find(key)) is None:
             # On a device these are copied for this alone.
             given = {n: self._copied(function, values[n]) for n in packing.constants}
-            self._kept[packing.text] = packing.results(given)
+            kept = self._kept.put(key, packing.results(given))
         own = {n: self._placed(function, names[n], values[n]) for n in packing.inputs}
-        return packing.second, packing.arrays(own, self._kept[packing.text])
+        return packing.second, packing.arrays(own, kept)
 
     def _packing(
         self, ready: Ready, arrays: Sequence[Any], names: Mapping[str, str]

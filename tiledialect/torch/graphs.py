@@ -62,7 +62,7 @@ class CompiledGraph(torch.nn.Module):
         self._graph = graph
         self._name = name
         self._options = options
-        self._kept: dict[str, Kept] = {}
+        self._kept: LruCache[str, Kept] = LruCache(READY_SHAPES)
         """Values computed from parameters alone, by the texts of their programs."""
         self._saved = saved
         """Number of the first output that only a backward pass takes."""

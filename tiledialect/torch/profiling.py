@@ -14,7 +14,7 @@ from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.profiles import Profile
 
 
-@dataclass
+@dataclass(eq=False)
 class Recorder:
     """Profiles of the graphs that run while a profile is taken."""
 

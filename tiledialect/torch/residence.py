@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import ReferenceType, ref
 
 import numpy as np
 import torch
@@ -17,11 +18,15 @@ from tiledialect.api.function import Function
 from tiledialect.api.packing import Packing, packing_of
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.device.device import Device
+from tiledialect.lru_cache import LruCache
 from tiledialect.torch.tensors import Tensor, array_of, tensor_of
 
 Inputs = Sequence[tuple[str, Any]]
 """Tensors, and arrays among them, with their names."""
-Copies = dict[tuple[Any, ...], tuple[int, Any]]
+Version = tuple[int, int]
+"""Changes of a tensor and of the parameter whose storage it has: ``parameter.data`` has a count of
+its own."""
+Copies = dict[tuple[Any, ...], tuple[Version, Any]]
 """By queue and place in the storage: the version of the tensor that was copied, and the copy."""
 
 
@@ -30,9 +35,14 @@ class Resident:
     """A storage whose tensors have copies."""
 
     reference: StorageWeakRef
-    is_parameter: bool = True
-    """Whether it is of a parameter or buffer, which seldom changes."""
+    parameter: ReferenceType[Tensor] | None = None
+    """Parameter or buffer, which seldom changes; None for what a backward pass takes."""
     copies: Copies = field(default_factory=dict)
+
+    def version(self, tensor: Tensor) -> Version:
+        """Version of a tensor in the storage."""
+        parameter = self.parameter() if self.parameter is not None else None
+        return tensor._version, 0 if parameter is None else parameter._version
 
 
 _residents: dict[int, Resident] = {}
@@ -47,23 +57,30 @@ def to_device(model: torch.nn.Module) -> torch.nn.Module:
     changes. Changes behind its back, by ``tensor.data`` or through an array of NumPy, are not seen;
     a further ``to_device`` copies all anew. Devices that work in the host's memory need no copies.
     What inference computes of parameters alone, such as a transposed weight, is kept as well, on
-    any device. Gives the model.
+    any device. Tensors of ``torch.inference_mode`` are not kept: their changes are not counted.
+    Gives the model.
 
     Raises:
         TileError: the argument is no module.
     """
     if not isinstance(model, torch.nn.Module):
         raise TileError(f"to_device takes a torch.nn.Module, not {type(model).__name__}")
+    _remove_expired()
     for tensor in (*model.parameters(), *model.buffers()):
-        _add(tensor)
+        if not tensor.is_inference():
+            _add(tensor, ref(tensor))
     return model
 
 
-def _add(tensor: Tensor, *, is_parameter: bool = True) -> Resident:
-    for key in [key for key, own in _residents.items() if own.reference.expired()]:
-        del _residents[key]
+def _remove_expired() -> None:
+    """Forget the storages that are gone."""
+    for key in [key for key, own in [*_residents.items()] if own.reference.expired()]:
+        _residents.pop(key, None)
+
+
+def _add(tensor: Tensor, parameter: ReferenceType[Tensor] | None = None) -> Resident:
     storage = tensor.untyped_storage()
-    made = _residents[storage._cdata] = Resident(StorageWeakRef(storage), is_parameter)
+    made = _residents[storage._cdata] = Resident(StorageWeakRef(storage), parameter)
     return made
 
 
@@ -90,9 +107,10 @@ def results(
     queue = queue_for(device)
     found = _listed(call(*(_copy(queue, *given) for given in inputs)))
     tensors = [tensor_of(a.get()) for a in found]
+    _remove_expired()
     for k in saved:
-        tensor = tensors[k]
-        _add(tensor, is_parameter=False).copies[_key(queue, tensor)] = tensor._version, found[k]
+        made = _add(tensor := tensors[k])
+        made.copies[_key(queue, tensor)] = made.version(tensor), found[k]
     return tensors
 
 
@@ -127,11 +145,13 @@ def _copy(queue: Any, name: str, value: Any) -> Any:
     resident = _resident(value)
     if resident is None:
         return upload(queue, _array(name, value))
-    key = _key(queue, value)
-    version, array = resident.copies.get(key, (None, None))
-    if version != value._version:
+    key, version = _key(queue, value), resident.version(value)
+    known, array = resident.copies.get(key, (None, None))
+    if known != version:
         array = upload(queue, array_of(name, value))
-        resident.copies[key] = value._version, array
+        # Copies of earlier versions are not read again.
+        current = {k: own for k, own in resident.copies.items() if own[0] == version}
+        resident.copies = {**current, key: (version, array)}
     return array
 
 
@@ -142,7 +162,7 @@ Kept = tuple[Sequence[Any], tuple[Any, ...]]
 class Parts:
     """The function of a graph, and its parts by the parameters that are resident."""
 
-    def __init__(self, function: Function, kept: dict[str, Kept]):
+    def __init__(self, function: Function, kept: LruCache[str, Kept]):
         self.function = function
         self._kept = kept
         self._packings: dict[tuple[str, ...], Packing | None] = {}
@@ -152,7 +172,7 @@ class Parts:
         kept until one changes."""
         own = dict(inputs)
         found = {name: _resident(value) for name, value in inputs} if _residents else {}
-        residents = {n: r for n, r in found.items() if r is not None and r.is_parameter}
+        residents = {n: r for n, r in found.items() if r is not None and r.parameter is not None}
         if not residents:
             return self.function, inputs
         names = self.function.inputs
@@ -165,11 +185,12 @@ class Parts:
             return self.function, inputs
         given = {o: own[n] for o, (n, _) in zip(names, inputs, strict=True)}
         read = [n for o, (n, _) in zip(names, inputs, strict=True) if o in packing.constants]
-        current = [(residents[n], _key(None, own[n]), own[n]._version) for n in read]
-        versions, kept = self._kept.get(packing.text, ((), ()))
+        pairs = ((residents[n], own[n]) for n in read)
+        current = [(r, _key(None, v), r.version(v)) for r, v in pairs]
+        versions, kept = self._kept.find(packing.text) or ((), ())
         if not _same(versions, current):
             kept = packing.results(self._first(given, packing))
-            self._kept[packing.text] = current, kept
+            self._kept.put(packing.text, (current, kept))
         arrays = packing.arrays(given, kept)
         return packing.second, list(zip(packing.second.inputs, arrays, strict=True))
 

@@ -127,7 +127,7 @@ def _layer(node: FxNode) -> str:
     """Module of a model to which a node belongs, forward or backward, without the model's name."""
     stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
     path = next((path for path, *_ in reversed([*stack.values()])), "")
-    parts = re.findall(r"[\w-]+", path.replace("_modules", ""))
+    parts = re.findall(r"[\w-]+", path.replace("._modules", ""))
     return ".".join(parts[2:]) or "model"
 
 

@@ -102,9 +102,11 @@ class Elsewhere:
 
     def close(self) -> None:
         """End the processes."""
+        # Jobs that wait would start processes anew.
+        self._executor.shutdown(wait=False, cancel_futures=True)
         for server in self._servers:
             server.stop()
-        self._executor.shutdown(cancel_futures=True)
+        self._executor.shutdown()
         self._folder.cleanup()
 
     def _asked(self, word: str, given: Any) -> list[Ranked]:
