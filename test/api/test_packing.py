@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
+from described import spec
 
 import tiledialect as td
+from tiledialect.api import packing as own
 from tiledialect.api.packing import packing_of
+from tiledialect.lowering.runtime.device import devices
 
 TRANSPOSED = td.compile(
     "function (X[M, K], W[N, K], Packed0[N]) -> (Y) { V[k, n: K, N] = =(W[n, k]); "
@@ -27,3 +33,17 @@ def test_kernels_of_constants():
     assert np.array_equal(found, x @ w.T + b)
     assert packing_of(TRANSPOSED, types, ["Packed0"]) is None
     assert packing_of(TRANSPOSED, types, []) is None
+
+
+def test_parts_are_of_a_device_as_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    types = TRANSPOSED.types(("3x4xf32", "5x4xf32", "5xf32"), {})
+    found: list[int] = []
+    monkeypatch.setattr(own, "_split", lambda *given: found.append(len(given)) or [])
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    for _ in range(2):
+        assert packing_of(TRANSPOSED, types, ["W"]) is None
+    assert len(found) == 1
+    other = spec("CPU", {"type": "cpu", "compute_units": 7})
+    monkeypatch.setattr(devices, "target_system_spec", lambda device: other)
+    assert packing_of(TRANSPOSED, types, ["W"]) is None
+    assert len(found) == 2

@@ -67,11 +67,13 @@ class Packing:
 
 def packing_of(function: Function, types: Types, constants: Collection[str]) -> Packing | None:
     """The two parts of a function for inputs of some types; None if nothing is constant."""
+    from tiledialect.lowering.runtime.device.devices import target_system_spec
     from tiledialect.lowering.runtime.program import cache
 
     program = function.program
     given = program.text, program.name, repr(program.transforms), *map(str, types)
-    key = cache.key("packing", *given, function.device.id, *sorted(constants))
+    described = str(target_system_spec(function.device))
+    key = cache.key("packing", *given, described, *sorted(constants))
     path = None if key is None else disk.folder() / key[:2] / key
     kept = None if path is None else disk.read_sealed(path)
     texts = None if kept is None else json.loads(kept)
