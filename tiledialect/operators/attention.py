@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, sqrt
 
-from xdsl.dialects.builtin import f32, i1, i32
+from xdsl.dialects.builtin import f32, i1
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile import element_types as et
@@ -13,7 +13,7 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
-from tiledialect.operators.layout import cast, element_type, iota, reshape, shape
+from tiledialect.operators.layout import cast, element_type, reshape, shape
 from tiledialect.operators.linear import einsum
 from tiledialect.operators.reductions import reduced
 
@@ -66,7 +66,8 @@ class Attention:
         elif self.mask is not None:
             found = b.add(found, cast(b, self.mask, self._type))
         if self.is_causal:
-            row, column = (iota(b, shape(found)[-2:], axis, i32) for axis in (0, 1))
+            rank = len(shape(found))
+            row, column = (b.insert(ew.IndexOp.along(found, rank - k)) for k in (2, 1))
             found = b.select(b.op(ew.CmpLeOp, column, row), found, none)
         return found
 
