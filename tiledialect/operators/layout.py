@@ -315,9 +315,7 @@ def concatenate(b: TensorBuilder, parts: Sequence[SSAValue], axis: int) -> SSAVa
 
 def iota(b: TensorBuilder, sizes: Shape, axis: int, t: Attribute) -> SSAValue:
     """Position along an axis, in every element."""
-    line = tuple(n if k == axis else 1 for k, n in enumerate(sizes))
-    positions = b.insert(ew.IndexOp.along(full(b, 0, line, t), axis))
-    return broadcast(b, cast(b, positions, t), tuple(sizes), range(len(sizes)))
+    return cast(b, b.insert(ew.IndexOp.along(full(b, 0, sizes, t), axis)), t)
 
 
 MOST_CHOSEN = 16
