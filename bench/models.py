@@ -4,6 +4,9 @@ Every round runs all contestants in turn; the ratio to a peer is the median of t
 where this package is faster. A training step is forward and backward. The first call compiles; its
 seconds are of a process in which other models may have been compiled before. The error is the
 largest difference from eager PyTorch over the largest element.
+
+`--kernels` measures the kernels of inference on an NVIDIA GPU beside CUDA graphs of eager PyTorch
+and of Inductor, in f32 without TF32. Parameters are on the device.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -130,6 +133,7 @@ MODELS: Mapping[str, Make] = {
     "unet": _unet,
 }
 PEERS = ("eager", "inductor", "onnxruntime")
+CUDA_PEERS = ("eager", "inductor")
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,31 @@ class Case:
         call = model if name == "eager" else torch.compile(model)
         return lambda: self.run(call)
 
+    def cuda_graph(self, name: str) -> Contestant:
+        """A contestant whose kernels run on a GPU as a graph, without launches by the host."""
+        model = copy.deepcopy(self.model).cuda()
+        call = model if name == "eager" else torch.compile(model)
+        inputs = tuple(x.cuda() for x in self.inputs)
+        stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+        with torch.no_grad():
+            with torch.cuda.stream(stream):
+                for _ in range(3):
+                    call(*inputs)
+            torch.cuda.current_stream().wait_stream(stream)
+            with torch.cuda.graph(graph):
+                call(*inputs)
+        return Contestant(graph.replay, torch.cuda.synchronize)
+
+
+@dataclass(frozen=True)
+class KernelContestant(Contestant):
+    """A compiled model whose kernels are timed by the device."""
+
+    def seconds(self, calls: int) -> float:
+        """Seconds of the kernels of a call, the median of several."""
+        _, profile = td.torch.profile(self.run, repeat=calls)
+        return sum(k.seconds for k in profile.kernels)
+
 
 def _exported(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> Callable[[], Any] | None:
     try:
@@ -172,6 +201,17 @@ def _exported(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> Callable[[]
     return lambda: session.run(None, arrays)
 
 
+def _contestants(
+    case: Case, own: Callable[[], Any], options: argparse.Namespace
+) -> dict[str, Contestant]:
+    if options.kernels:
+        graphs = {peer: case.cuda_graph(peer) for peer in options.peers if peer in CUDA_PEERS}
+        return {"tiledialect": KernelContestant(own), **graphs}
+    runs = {peer: case.peer(peer) for peer in options.peers}
+    peers = {peer: Contestant(run) for peer, run in runs.items() if run is not None}
+    return {"tiledialect": Contestant(own), **peers}
+
+
 def line(name: str, batch: int, options: argparse.Namespace, is_training: bool) -> str:
     torch.manual_seed(0)
     torch._dynamo.reset()
@@ -181,17 +221,16 @@ def line(name: str, batch: int, options: argparse.Namespace, is_training: bool) 
             part.p = 0.0
     case = Case(model.train(is_training), inputs, is_training)
     own = torch.compile(
-        copy.deepcopy(model), backend="tiledialect", options={"device": options.device}
+        td.torch.to_device(copy.deepcopy(model)),
+        backend="tiledialect",
+        options={"device": options.device},
     )
     start = time.perf_counter()
     found = case.run(own)
     first = time.perf_counter() - start
     expected = case.run(copy.deepcopy(model))
     error = float((found - expected).abs().max() / expected.abs().max())
-    contestants = {"tiledialect": Contestant(lambda: case.run(own))}
-    for peer in options.peers:
-        if (run := case.peer(peer)) is not None:
-            contestants[peer] = Contestant(run)
+    contestants = _contestants(case, lambda: case.run(own), options)
     times = interleaved(contestants, options.rounds)
     ours = times["tiledialect"]
     ratios = [
@@ -217,13 +256,19 @@ def main() -> None:
     parser.add_argument(
         "--small", action="store_true", help="small images, short and narrow models"
     )
+    parser.add_argument(
+        "--kernels", action="store_true", help="time of kernels on a GPU of CUDA; inference alone"
+    )
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", td.TileWarning)
     for name in options.models:
         for batch in options.batch:
             for is_training in (False, True):
+                if is_training and options.kernels:
+                    continue
                 if options.kind in ("both", "training" if is_training else "inference"):
                     print(line(name, batch, options, is_training), flush=True)
 
