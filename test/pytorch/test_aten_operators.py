@@ -232,6 +232,8 @@ def test_refused(name):
 def test_result_of_another_shape():
     with pytest.raises(td.TileError, match=r"aten\.relu\.default gives 3x4 in the place of 4"):
         converted(torch.ops.aten.relu.default, (X,), X[0])
+    with pytest.raises(td.TileError, match="gives 2 results in the place of 1"):
+        converted(torch.ops.aten.sort.default, (X,), (X,))
 
 
 def test_page():

@@ -53,3 +53,8 @@ def test_profiles_in_profiles():
 def test_models_that_are_not_compiled():
     with pytest.raises(td.TileError, match="nothing that"):
         td.torch.profile(Net(), torch.rand(2, 4))
+
+
+def test_other_things_than_calls():
+    with pytest.raises(td.TileError, match="not int"):
+        td.torch.profile(5)

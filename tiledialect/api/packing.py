@@ -70,6 +70,8 @@ def packing_of(function: Function, types: Types, constants: Collection[str]) -> 
     from tiledialect.lowering.runtime.device.devices import target_system_spec
     from tiledialect.lowering.runtime.program import cache
 
+    if not constants:
+        return None
     program = function.program
     given = program.text, program.name, repr(program.transforms), *map(str, types)
     described = str(target_system_spec(function.device))

@@ -41,8 +41,10 @@ def profile(call: Callable[..., Any], *inputs: Any, repeat: int = 1, **named: An
     PyTorch is not measured. ``profile.layers`` are the times by module.
 
     Raises:
-        TileError: nothing that the backend has compiled runs.
+        TileError: ``call`` cannot be called, or nothing that the backend has compiled runs.
     """
+    if not callable(call):
+        raise TileError(f"profile takes a compiled model or a function, not {type(call).__name__}")
     recorder = Recorder(repeat)
     recorders.append(recorder)
     try:

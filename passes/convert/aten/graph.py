@@ -133,7 +133,9 @@ def _layer(node: FxNode) -> str:
 
 def _check_shapes(name: str, made: Value, known: Any) -> None:
     """Refuse results of other shapes than PyTorch's, where these are no symbols."""
-    if isinstance(made, list):
+    if isinstance(made, list) and isinstance(known, list | tuple):
+        if len(made) != len(known):
+            raise TileError(f"{name} gives {len(made)} results in the place of {len(known)}")
         for value, own in zip(made, known, strict=True):
             _check_shapes(name, value, own)
     elif isinstance(made, SSAValue) and hasattr(known, "shape"):
