@@ -329,6 +329,14 @@ def select_and_scatter(
     return cast(b, b.insert(total), element_type(source))
 
 
+def is_extreme(b: TensorBuilder, x: SSAValue, best: SSAValue) -> SSAValue:
+    """Whether elements are an extreme; NaN is one."""
+    is_best = b.op(ew.CmpEqOp, x, best)
+    if not et.is_float(element_type(x)):
+        return is_best
+    return b.op(ew.BitOrOp, is_best, b.op(ew.CmpNeOp, x, x))
+
+
 def place_of_extreme(
     b: TensorBuilder, x: SSAValue, kind: Aggregation, axis: int, *, is_last: bool = False
 ) -> SSAValue:
@@ -337,11 +345,8 @@ def place_of_extreme(
     NaN is an extreme.
     """
     best = reduced(b, x, kind, [axis], keeps=True)
-    is_best = b.op(ew.CmpEqOp, x, best)
-    if et.is_float(element_type(x)):
-        is_best = b.op(ew.BitOrOp, is_best, b.op(ew.CmpNeOp, x, x))
     place = iota(b, shape(x), axis, i32)
     other = -1 if is_last else shape(x)[axis]
-    found = b.select(is_best, place, other)
+    found = b.select(is_extreme(b, x, best), place, other)
     pick = Aggregation.max if is_last else Aggregation.min
     return reduced(b, cast(b, found, i32), pick, [axis], keeps=True)

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile import element_types as et
+from tiledialect.dialects.tile.base import format_shape
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
 from tiledialect.operators.layout import literal, shape, transpose
@@ -141,11 +142,8 @@ def _check_shapes(name: str, made: Value, known: Any) -> None:
     elif isinstance(made, SSAValue) and hasattr(known, "shape"):
         sizes = tuple(known.shape)
         if all(type(n) is int for n in sizes) and sizes != shape(made):
-            raise TileError(f"{name} gives {_text(shape(made))} in the place of {_text(sizes)}")
-
-
-def _text(sizes: tuple[int, ...]) -> str:
-    return "x".join(map(str, sizes)) or "a scalar"
+            own, wanted = format_shape(shape(made)), format_shape(sizes)
+            raise TileError(f"{name} gives {own} in the place of {wanted}")
 
 
 def _is_number(value: object) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
@@ -16,7 +17,7 @@ from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
 from tiledialect.operators.indexing import top_along
 from tiledialect.operators.layout import cast, element_type, shape
-from tiledialect.operators.reductions import place_of_extreme, reduced, running
+from tiledialect.operators.reductions import is_extreme, place_of_extreme, reduced, running
 from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, in_type
 from tiledialect.passes.convert.aten.elementwise import as_bool
 
@@ -79,23 +80,6 @@ def _truth(kind: Aggregation) -> Conversion:
     return convert
 
 
-def _variance(
-    b: TensorBuilder,
-    call: Call,
-    x: SSAValue,
-    axes: Axes = None,
-    correction: Number | None = 1,
-    keeps: bool = False,
-) -> SSAValue:
-    axes = call.axes(axes, len(shape(x)))
-    count = prod(shape(x)[k] for k in axes)
-    mean = b.div(reduced(b, x, Aggregation.add, axes, keeps=True), float(max(1, count)))
-    square = fn.square(b, b.sub(x, mean))
-    total = reduced(b, square, Aggregation.add, axes, keeps=keeps)
-    degrees = max(0.0, count - float(1 if correction is None else correction))
-    return b.div(total, degrees)
-
-
 def _variance_and_mean(
     b: TensorBuilder,
     call: Call,
@@ -103,8 +87,18 @@ def _variance_and_mean(
     axes: Axes = None,
     correction: Number | None = 1,
     keeps: bool = False,
-) -> Values:
-    return _variance(b, call, x, axes, correction, keeps), _mean(b, call, x, axes, keeps)
+) -> Pair:
+    axes = call.axes(axes, len(shape(x)))
+    count = prod(shape(x)[k] for k in axes)
+    mean = _mean(b, call, x, axes, keeps=True)
+    square = fn.square(b, b.sub(x, mean))
+    total = reduced(b, square, Aggregation.add, axes, keeps=keeps)
+    degrees = max(0.0, count - float(1 if correction is None else correction))
+    return b.div(total, degrees), mean if keeps else _without(b, mean, *axes)
+
+
+def _variance(b: TensorBuilder, call: Call, x: SSAValue, *given: Any) -> SSAValue:
+    return _variance_and_mean(b, call, x, *given)[0]
 
 
 def _unbiased_variance(
@@ -140,9 +134,9 @@ def _place_along(
     return place if keeps else _without(b, place, axis)
 
 
-def _without(b: TensorBuilder, x: SSAValue, axis: int) -> SSAValue:
-    """A tensor without an axis of one element."""
-    return layout.reshape(b, x, tuple(n for k, n in enumerate(shape(x)) if k != axis))
+def _without(b: TensorBuilder, x: SSAValue, *axes: int) -> SSAValue:
+    """A tensor without axes of one element."""
+    return layout.reshape(b, x, tuple(n for k, n in enumerate(shape(x)) if k not in axes))
 
 
 def _extreme(kind: Aggregation) -> Conversion:
@@ -178,10 +172,8 @@ def _running_extreme(kind: Aggregation) -> Conversion:
             return x, layout.constant(b, 0, i64)
         axis = call.axis(axis, len(shape(x)))
         best = running(b, x, kind, axis)
-        is_best = b.op(ew.CmpEqOp, x, best)
-        if et.is_float(element_type(x)):
-            is_best = b.op(ew.BitOrOp, is_best, fn.is_nan(b, x))
-        place = cast(b, b.select(is_best, layout.iota(b, shape(x), axis, i32), 0), i32)
+        places = layout.iota(b, shape(x), axis, i32)
+        place = cast(b, b.select(is_extreme(b, x, best), places, 0), i32)
         return best, cast(b, running(b, place, Aggregation.max, axis), i64)
 
     return convert
