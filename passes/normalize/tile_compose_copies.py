@@ -13,6 +13,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.analysis.part_copies import is_part_copy, reads_inside
+from tiledialect.analysis.reshapes import reshaped_axes
 from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr
 from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -49,18 +50,14 @@ class Read:
 
 def _before(reshape: ReshapeOp, access: Access) -> Access | None:
     """Access to the operand of a reshape that splits axes; None for another reshape."""
-    pairs = [(e, n) for e, n in zip(access, shape(reshape.result), strict=True) if n != 1]
-    found: list[IndexExpr] = []
-    for size in shape(reshape.operand):
-        place, covered = IndexExpr(), 1
-        while covered < size:
-            if not pairs:
-                return None
-            e, n = pairs.pop(0)
-            place, covered = place * n + e, covered * n
-        if covered != size:
+    old, new = shape(reshape.operand), shape(reshape.result)
+    found = [IndexExpr()] * len(old)
+    for before, after in reshaped_axes(old, new):
+        if len(before) > 1:
             return None
-        found.append(place)
+        for axis in before:
+            for k in after:
+                found[axis] = found[axis] * new[k] + access[k]
     return tuple(found)
 
 

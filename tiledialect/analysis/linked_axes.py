@@ -7,13 +7,13 @@ together with others, or in a constraint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiledialect.analysis.reshapes import reshaped_axes
 from tiledialect.dialects.tile.base import Shape
 from tiledialect.dialects.tile.constants import ConstantOp
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -129,7 +129,7 @@ class LinkedAxes:
             self._link_all(op.default, op.result)
 
     def _reshape(self, op: ReshapeOp) -> None:
-        for before, after in _groups(shape(op.operand), shape(op.result)):
+        for before, after in reshaped_axes(shape(op.operand), shape(op.result)):
             old = [(op.operand, k) for k in before]
             new = [(op.result, k) for k in after]
             if old and new:
@@ -180,25 +180,3 @@ def _runs_through(e: IndexExpr, size: int, ranges: dict[str, Range]) -> str | No
         reached *= ranges[name].upper
         outer = name
     return outer if reached == size and all(ranges[name].upper > 0 for name in steps) else None
-
-
-def _groups(old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
-    """The fewest axes side by side that have as many elements together; axes of 1 are alone."""
-    before = [k for k, n in enumerate(old) if n != 1]
-    after = [k for k, n in enumerate(new) if n != 1]
-    yield from (([k], list[int]()) for k, n in enumerate(old) if n == 1)
-    yield from ((list[int](), [k]) for k, n in enumerate(new) if n == 1)
-    while before or after:
-        own, other, product, wanted = list[int](), list[int](), 1, 1
-        while product != wanted or not own:
-            if product <= wanted and before:
-                own.append(before.pop(0))
-                product *= old[own[-1]]
-            elif after:
-                other.append(after.pop(0))
-                wanted *= new[other[-1]]
-            else:
-                own += before
-                before.clear()
-                break
-        yield own, other
