@@ -174,6 +174,11 @@ def test_inputs_need_types():
         (max, "the parameters of max are not known: give a lambda"),
         (lambda *, x: x, "the inputs of program are given by place, but x is not"),
         (lambda **x: x, r"the inputs of program are given by place, but \*\*x is not"),
+        (lambda x: (), "program returns nothing"),
+        (lambda x: {}, "program returns nothing"),
+        (lambda x: {"a b": x}, "program must have a name of letters, digits and `_`, not 'a b'"),
+        (lambda x: {1: x}, "program must have a name of letters, digits and `_`, not 1"),
+        (lambda x: (x >> lift.slice(0, 3))[3], "the result of slice has 3 elements: .* place 3"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_lifts_words(build, words):
@@ -192,6 +197,15 @@ def test_sizes_in_functions_are_checked_for_a_call(size, words):
             TileError, match=f"a size or a place from the end is {words}; it must be an integer"
         ):
             run(X)
+
+
+def test_places_are_checked_for_the_sizes_of_a_call():
+    """A number is no index that is computed, and brought into the array's range."""
+    f = td.compile(lift.fun(N, lambda x: x[8]))
+    for run in (f.reference, f):
+        with pytest.raises(TileError, match="x has 8 elements: there is no place 8"):
+            run(X)
+        assert run(np.append(X, X[:1])) == X[0]
 
 
 def test_programs_are_compiled_before_they_are_called():

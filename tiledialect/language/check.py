@@ -236,7 +236,8 @@ class _Checker:
         if name not in FUNCTIONS:
             if name in self.program.functions:
                 return self.called(node, arguments)
-            known = [*FUNCTIONS, *self.program.functions]
+            callable_here = (f for f in self.program.functions if f not in self.program.calling)
+            known = [*FUNCTIONS, *callable_here]
             raise TileError(
                 f"there is no function `{name}`{_replacement_hint(name, known)}", node.span
             )

@@ -204,7 +204,7 @@ REPLACEMENTS = {
     **dict.fromkeys(
         ("matmul", "dot", "mm", "einsum", "tensordot"), "C[i, j: N, M] = +(A[i, k] * B[k, j])"
     ),
-    **dict.fromkeys(("transpose", "permute"), "O[j, i: M, N] = =(A[i, j])"),
+    **dict.fromkeys(("transpose", "permute", "swapaxes"), "O[j, i: M, N] = =(A[i, j])"),
     **dict.fromkeys(
         ("concat", "concatenate", "cat"),
         "T[i: N + M] = =(A[i]); O[N + i: N + M] = =(B[i]) default T",
@@ -228,8 +228,22 @@ REPLACEMENTS = {
     "cumsum": "O[i: N] = +(A[k]), i - k < N",
     "flip": "O[i: N] = =(A[N - 1 - i])",
     "pad": "O[i + 1: N + 2] = =(A[i])",
+    "kron": "O[M*i + j: N*M] = =(A[i] * B[j])",
+    "convolve": "O[i + j: N + M - 1] = +(A[i] * B[j])",
+    "correlate": "O[i: N - M + 1] = +(A[i + j] * B[j])",
+    "cumprod": "O[i: N] = *(A[k]), i - k < N",
+    "ptp": "H[] = >(A[i]); L[] = <(A[i]); O = H - L",
+    "bincount": "R = index(B, 0); O[m: M] = +(R[m] == A[i])",
+    "one_hot": "R = index(B, 0); O[i, m: N, M] = +(A[i] == R[m])",
+    "eye": "V = 1.0; O[i, i: N, N] = =(V[])",
+    "take": "O = gather(A, B)",
+    "broadcast_to": "O[n, i: M, N] = =(A[i])",
+    "sliding_window_view": "O[i, k: N - 2, 3] = =(A[i + k])",
     **dict.fromkeys(("zeros", "ones", "full"), "V = 0.0; O[i, j: N, M] = =(V[])"),
     **dict.fromkeys(("arange", "range", "iota"), "O = index(A, 0)"),
+    "linspace": "O = index(A, 0) * (1.0 / (N - 1))",
+    **dict.fromkeys(("astype", "float", "double"), "O = as_float(A, 32)"),
+    "int": "O = as_int(A, 32)",
     **dict.fromkeys(
         ("rand", "random", "uniform"), "Step = prng_step(State, N); O = prng_value(Step)"
     ),
@@ -239,18 +253,29 @@ REPLACEMENTS = {
     **dict.fromkeys(("minimum", "fmin"), "O = min(A, B)"),
     "sign": "O = A > 0 ? 1.0 : (A < 0 ? -1.0 : 0.0)",
     "square": "O = A * A",
+    "hypot": "O = sqrt(A * A + B * B)",
+    "power": "O = pow(A, B)",
+    **dict.fromkeys(("absolute", "fabs"), "O = abs(A)"),
+    "trunc": "O = A < 0 ? ceil(A) : floor(A)",
+    "logical_and": "O = (A != 0) & (B != 0)",
+    "logical_or": "O = (A != 0) | (B != 0)",
+    "logical_xor": "O = (A != 0) ^ (B != 0)",
+    "logical_not": "O = A == 0",
     "rsqrt": "O = recip(sqrt(A))",
     "exp2": "O = exp(0.6931471805599453 * A)",
     "log2": "O = 1.4426950408889634 * log(A)",
     "log10": "O = 0.4342944819032518 * log(A)",
-    **dict.fromkeys(("mod", "fmod"), "O = A - B * floor(A / B)"),
-    "floor_div": "O = floor(A / B)",
+    **dict.fromkeys(("mod", "remainder"), "O = A - B * floor(A / B)"),
+    "fmod": "T = A / B; O = A - B * (T < 0 ? ceil(T) : floor(T))",
+    **dict.fromkeys(("floor_div", "floor_divide"), "O = floor(A / B)"),
     "isnan": "O = A != A",
     "gelu": "O = A * (1 + erf(A / 1.4142135623730951)) / 2",
     **dict.fromkeys(("silu", "swish"), "O = A * sigmoid(A)"),
+    "leaky_relu": "O = A > 0 ? A : 0.01 * A",
+    "elu": "O = A > 0 ? A : expm1(A)",
     "softplus": "O = max(A, 0) + log1p(exp(-abs(A)))",
 }
-"""Replacements for functions of other languages; docs/from-numpy.md has more."""
+"""Replacements for functions of other languages; docs/from-numpy.md has their variants."""
 
 NUMBERS = {
     "pi": "3.141592653589793",

@@ -197,12 +197,18 @@ def _argument(argument: SSAValue) -> Value:
 
 
 def _outputs(name: str, found: Any, where: SourceSpan | None) -> Mapping[str, Any]:
+    if found is None or (isinstance(found, Mapping | list | tuple) and not found):
+        raise TileError(f"{name} returns nothing", where)
     if isinstance(found, Mapping):
+        for key in found:
+            if not isinstance(key, str) or not key.isidentifier():
+                raise TileError(
+                    f"a result of {name} must have a name of letters, digits and `_`, not {key!r}",
+                    where,
+                )
         return found
     if isinstance(found, list | tuple):
         return {f"out{k}": v for k, v in enumerate(found)}
-    if found is None:
-        raise TileError(f"{name} returns nothing", where)
     return {"out": found}
 
 

@@ -101,6 +101,8 @@ class GetOp(PlainOp):
 class AtOp(PlainOp):
     """The element of an array at an index, which is brought into the array's range.
 
+    An index that is a size, as a number is, must lie in it.
+
     Example: `%r = lift.at %x, %i : (tensor<8x3xf32>, index) -> tensor<3xf32>`
     """
 
@@ -116,6 +118,13 @@ class AtOp(PlainOp):
         t = as_array(self.input, "at")
         if leading(t).value == 0:
             raise VerifyException(f"{describe(self.input)} has no elements")
+        index = self.index.owner
+        given = index.size.data.value if isinstance(index, SizeOp) else None
+        known = leading(t).value
+        if given is not None and known is not None and given >= known:
+            raise VerifyException(
+                f"{describe(self.input)} has {known} elements: there is no place {given}"
+            )
         return element_of(t)
 
 
