@@ -6,7 +6,8 @@ seconds are of a process in which other models may have been compiled before. Th
 largest difference from eager PyTorch over the largest element.
 
 `--kernels` measures the kernels of inference on an NVIDIA GPU beside CUDA graphs of eager PyTorch
-and of Inductor, in f32 without TF32. Parameters are on the device.
+and of Inductor, in f32 without TF32. Parameters are on the device. `--onnx` runs the models that
+PyTorch exports by `td.onnx.load`, as onnxruntime runs them.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import io
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -24,6 +24,7 @@ from statistics import median
 from typing import Any
 
 import torch
+from onnx_export import exported
 from timing import ROUNDS, Contestant, interleaved, ratio
 from torch import nn
 
@@ -156,7 +157,7 @@ class Case:
     def peer(self, name: str) -> Callable[[], Any] | None:
         """A contestant; None if it cannot compute this."""
         if name == "onnxruntime":
-            return None if self.is_training else _exported(self.model, self.inputs)
+            return None if self.is_training else _by_onnxruntime(self.model, self.inputs)
         model = copy.deepcopy(self.model)
         call = model if name == "eager" else torch.compile(model)
         return lambda: self.run(call)
@@ -187,18 +188,52 @@ class KernelContestant(Contestant):
         return sum(k.seconds for k in profile.kernels)
 
 
-def _exported(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> Callable[[], Any] | None:
+def _by_onnxruntime(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> Callable[[], Any] | None:
     try:
         import onnxruntime
 
-        file: Any = io.BytesIO()
-        torch.onnx.export(model, inputs, file, dynamo=False)
-        session = onnxruntime.InferenceSession(file.getvalue(), providers=["CPUExecutionProvider"])
+        file = exported(model, inputs)
+        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     except Exception as error:
         print(f"  no onnxruntime: {str(error).splitlines()[0]}")
         return None
     arrays = {i.name: x.numpy() for i, x in zip(session.get_inputs(), inputs, strict=True)}
     return lambda: session.run(None, arrays)
+
+
+def _by_onnx(case: Case, options: argparse.Namespace) -> Callable[[], torch.Tensor]:
+    """The exported model, by this package."""
+    import onnx
+
+    file = onnx.load_from_string(exported(case.model, case.inputs))
+    model = td.onnx.load(file, device=options.device)
+    arrays = [x.numpy() for x in case.inputs]
+
+    def run() -> torch.Tensor:
+        found = model(*arrays)
+        return torch.from_numpy(found[0] if isinstance(found, tuple) else found)
+
+    return run
+
+
+def _by_compile(case: Case, options: argparse.Namespace) -> Callable[[], torch.Tensor]:
+    own = torch.compile(
+        td.torch.to_device(copy.deepcopy(case.model)),
+        backend="tiledialect",
+        options={"device": options.device},
+    )
+    return lambda: case.run(own)
+
+
+def _without_zeros(model: nn.Module) -> nn.Module:
+    """The model with numbers in the place of zeros, which would hide errors.
+
+    The last layer of a ViT begins with zeros, as do most biases.
+    """
+    for parameter in model.parameters():
+        if not parameter.any():
+            nn.init.normal_(parameter, std=0.02)
+    return model
 
 
 def _contestants(
@@ -219,18 +254,14 @@ def line(name: str, batch: int, options: argparse.Namespace, is_training: bool) 
     for part in model.modules():
         if isinstance(part, nn.Dropout):
             part.p = 0.0
-    case = Case(model.train(is_training), inputs, is_training)
-    own = torch.compile(
-        td.torch.to_device(copy.deepcopy(model)),
-        backend="tiledialect",
-        options={"device": options.device},
-    )
+    case = Case(_without_zeros(model).train(is_training), inputs, is_training)
+    own = (_by_onnx if options.onnx else _by_compile)(case, options)
     start = time.perf_counter()
-    found = case.run(own)
+    found = own()
     first = time.perf_counter() - start
     expected = case.run(copy.deepcopy(model))
     error = float((found - expected).abs().max() / expected.abs().max())
-    contestants = _contestants(case, lambda: case.run(own), options)
+    contestants = _contestants(case, own, options)
     times = interleaved(contestants, options.rounds)
     ours = times["tiledialect"]
     ratios = [
@@ -259,6 +290,9 @@ def main() -> None:
     parser.add_argument(
         "--kernels", action="store_true", help="time of kernels on a GPU of CUDA; inference alone"
     )
+    parser.add_argument(
+        "--onnx", action="store_true", help="run exported models by `td.onnx`; inference alone"
+    )
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
@@ -267,7 +301,7 @@ def main() -> None:
     for name in options.models:
         for batch in options.batch:
             for is_training in (False, True):
-                if is_training and options.kernels:
+                if is_training and (options.kernels or options.onnx):
                     continue
                 if options.kind in ("both", "training" if is_training else "inference"):
                     print(line(name, batch, options, is_training), flush=True)

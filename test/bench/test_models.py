@@ -27,8 +27,42 @@ def test_line(monkeypatch, is_training):
         "tiny",
         lambda batch, is_small: (torch.nn.Linear(4, 3), (torch.ones(batch, 4),)),
     )
-    options = argparse.Namespace(device=None, peers=["eager"], rounds=1, small=True)
+    options = argparse.Namespace(
+        device=None, peers=["eager"], rounds=1, small=True, onnx=False, kernels=False
+    )
     text = models.line("tiny", 2, options, is_training)
     assert text.startswith("tiny")
     assert "first call" in text
     assert "eager" in text
+
+
+def test_results_of_layers_that_begin_with_zeros_are_compared():
+    layer = torch.nn.Linear(4, 3)
+    for parameter in layer.parameters():
+        torch.nn.init.zeros_(parameter)
+    assert all(p.any() for p in models._without_zeros(layer).parameters())
+
+
+def test_export_of_differences_and_running_sums():
+    onnx = pytest.importorskip("onnx")
+    reference = pytest.importorskip("onnx.reference")
+
+    class Ends(torch.nn.Module):
+        def forward(self, x):
+            return (torch.diff(x, prepend=x[:, :1] - 1, dim=-1) != 1).cumsum(-1)
+
+    x = torch.tensor([[0, 1, 2, 0, 1, 5]])
+    file = onnx.load_from_string(models.exported(Ends(), (x,)))
+    (found,) = reference.ReferenceEvaluator(file).run(None, {file.graph.input[0].name: x.numpy()})
+    assert found.tolist() == Ends()(x).tolist() == [[0, 0, 0, 1, 1, 2]]
+
+
+def test_a_graph_that_cannot_be_exported_is_not_printed(capfd):
+    pytest.importorskip("onnxruntime")
+
+    class Factors(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.qr(x)[0]
+
+    assert models._by_onnxruntime(Factors(), (torch.ones(2, 2),)) is None
+    assert capfd.readouterr().out.count("\n") == 1

@@ -38,6 +38,8 @@ class Resident:
     parameter: ReferenceType[Tensor] | None = None
     """Parameter or buffer, which seldom changes; None for what a backward pass takes."""
     copies: Copies = field(default_factory=dict)
+    is_known: bool = True
+    """Whether no other has taken the place."""
 
     def version(self, tensor: Tensor) -> Version:
         """Version of a tensor in the storage."""
@@ -80,13 +82,29 @@ def _remove_expired() -> None:
 
 def _add(tensor: Tensor, parameter: ReferenceType[Tensor] | None = None) -> Resident:
     storage = tensor.untyped_storage()
+    if (before := _residents.get(storage._cdata)) is not None:
+        before.is_known = False
     made = _residents[storage._cdata] = Resident(StorageWeakRef(storage), parameter)
     return made
 
 
 def host_results(call: Callable[..., Any], inputs: Sequence[tuple[str, Any]]) -> list[Tensor]:
     """Outputs of a function of host arrays for tensors, and arrays among them, with their names."""
-    return [tensor_of(a) for a in _listed(call(*(_array(*given) for given in inputs)))]
+    return tensors_of(call(*(_array(*given) for given in inputs)))
+
+
+def tensors_of(found: Any) -> list[Tensor]:
+    """Tensors with the results of a function."""
+    return [tensor_of(a if isinstance(a, np.ndarray) else a.get()) for a in _listed(found)]
+
+
+def argument(device: Device, name: str, value: Any) -> Any:
+    """The argument for a tensor in a call of a function that has parameters on its device."""
+    if device.uses_host_memory:
+        return _array(name, value)
+    from tiledialect.lowering.runtime.device.queues import queue_for
+
+    return _copy(queue_for(device), name, value)
 
 
 def results(
@@ -124,10 +142,11 @@ def _array(name: str, value: Any) -> Any:
 
 def _is_resident(value: Any) -> bool:
     """Whether a value has a copy on the device, or is one."""
-    return not isinstance(value, Tensor | np.ndarray) or _resident(value) is not None
+    return not isinstance(value, Tensor | np.ndarray) or resident(value) is not None
 
 
-def _resident(value: Any) -> Resident | None:
+def resident(value: Any) -> Resident | None:
+    """The storage of a tensor, if it has copies."""
     if not _residents or not isinstance(value, Tensor):
         return None
     found = _residents.get(value.untyped_storage()._cdata)
@@ -142,16 +161,16 @@ def _copy(queue: Any, name: str, value: Any) -> Any:
     """The copy of a tensor in the device's memory, made if there is none of its version."""
     if not isinstance(value, Tensor | np.ndarray):
         return value
-    resident = _resident(value)
-    if resident is None:
+    own = resident(value)
+    if own is None:
         return upload(queue, _array(name, value))
-    key, version = _key(queue, value), resident.version(value)
-    known, array = resident.copies.get(key, (None, None))
+    key, version = _key(queue, value), own.version(value)
+    known, array = own.copies.get(key, (None, None))
     if known != version:
         array = upload(queue, array_of(name, value))
         # Copies of earlier versions are not read again.
-        current = {k: own for k, own in resident.copies.items() if own[0] == version}
-        resident.copies = {**current, key: (version, array)}
+        current = {k: copy for k, copy in own.copies.items() if copy[0] == version}
+        own.copies = {**current, key: (version, array)}
     return array
 
 
@@ -171,7 +190,7 @@ class Parts:
         """The function to call for tensors, and its inputs: what is computed of parameters alone is
         kept until one changes."""
         own = dict(inputs)
-        found = {name: _resident(value) for name, value in inputs} if _residents else {}
+        found = {name: resident(value) for name, value in inputs} if _residents else {}
         residents = {n: r for n, r in found.items() if r is not None and r.parameter is not None}
         if not residents:
             return self.function, inputs

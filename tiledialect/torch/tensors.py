@@ -14,6 +14,9 @@ from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 
 Tensor = torch.Tensor
+Given = tuple[Any, tuple[int, ...] | None]
+"""A tensor with its axes in the order of its memory, and that order if it is another one; or what
+is no tensor."""
 BFLOAT16 = NUMPY_TYPES[bf16]
 
 TORCH_TYPES = {str(dtype): getattr(torch, str(dtype)) for dtype in NUMPY_TYPES.values()}
@@ -38,3 +41,19 @@ def array_of(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
         return plain.numpy()
     except (TypeError, RuntimeError) as error:
         raise TileError(f"{name} cannot be read as an array: {error}") from None
+
+
+def dense(value: Any) -> Given:
+    """A tensor with its axes in the order of its memory, if they have one."""
+    if not isinstance(value, Tensor) or value.is_contiguous():
+        return value, None
+    strides = value.stride()
+    order = tuple(sorted(range(value.dim()), key=lambda k: -strides[k]))
+    moved = value.permute(order)
+    return (moved, order) if moved.is_contiguous() else (value, None)
+
+
+def described(given: Given) -> Any:
+    """What calls of one compiled function have in common at an input."""
+    value, order = given
+    return (value.shape, value.dtype, order) if isinstance(value, Tensor) else value

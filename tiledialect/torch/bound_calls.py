@@ -1,0 +1,120 @@
+"""Calls of a graph with the parameters of the call before: only the other inputs are looked at.
+
+A model may have hundreds of parameters, and looking at each takes microseconds in Python.
+"""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import ReferenceType, ref
+
+from tiledialect.api.function import Function
+from tiledialect.torch.residence import Inputs, Resident, argument, resident
+from tiledialect.torch.tensors import Given, Tensor, dense, described
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A resident parameter, or buffer, as it was at a call."""
+
+    place: int
+    """Place among the inputs of the graph."""
+    reference: ReferenceType[Tensor]
+    resident: Resident
+    address: int
+    version: int
+
+    def is_same(self, value: Any) -> bool:
+        """Whether an input is the parameter, unchanged."""
+        return (
+            self.reference() is value
+            and value._version == self.version
+            and value.data_ptr() == self.address
+            and self.resident.is_known
+        )
+
+
+@dataclass(frozen=True)
+class Varying:
+    """An argument that differs by call."""
+
+    at: int
+    """Place among the arguments of the function."""
+    place: int
+    """Place among the inputs of the graph."""
+    name: str
+
+
+@dataclass(frozen=True)
+class BoundCall:
+    """A call of a graph, for later calls with the same parameters."""
+
+    function: Function
+    parameters: Sequence[Parameter]
+    others: Sequence[tuple[int, Any]]
+    """Places of the other inputs, and what calls have in common there."""
+    arguments: Sequence[Any]
+    """Arguments of the function; None for those that differ by call."""
+    varying: Sequence[Varying]
+
+    def matching(self, values: Sequence[Any]) -> list[Any] | None:
+        """The arguments for the inputs of a later call; None if parameters or shapes differ."""
+        for parameter in self.parameters:
+            if not parameter.is_same(values[parameter.place]):
+                return None
+        found: dict[int, Any] = {}
+        for place, known in self.others:
+            given = dense(values[place])
+            if described(given) != known:
+                return None
+            found[place] = given[0]
+        made = list(self.arguments)
+        for own in self.varying:
+            made[own.at] = argument(self.function.device, own.name, found[own.place])
+        return made
+
+
+def bound_call(
+    function: Function,
+    given: Inputs,
+    values: Sequence[Any],
+    all_dense: Sequence[Given],
+    forget: Callable[[Any], None],
+) -> BoundCall | None:
+    """The call of a function with tensors, and arrays among them, for the inputs of its graph.
+
+    The arguments keep the memory of parameters: ``forget`` is called when one of these is gone.
+    None if no input is a resident parameter, or another one shares the memory of any.
+    """
+    places = {id(d): k for k, (d, _) in enumerate(all_dense) if isinstance(d, Tensor)}
+    if len(places) < sum(isinstance(v, Tensor) for v in values):
+        return None
+    parameters: list[Parameter] = []
+    others: list[tuple[int, Any]] = []
+    for place, value in enumerate(values):
+        own = resident(value)
+        if own is None:
+            others.append((place, described(all_dense[place])))
+        elif own.parameter is None or own.parameter() is not value:
+            return None
+        else:
+            state = own, value.data_ptr(), value._version
+            parameters.append(Parameter(place, ref(value, forget), *state))
+    if not parameters:
+        return None
+    fixed = {p.place for p in parameters}
+    varying = [
+        Varying(at, places[id(value)], name)
+        for at, (name, value) in enumerate(given)
+        if places.get(id(value), -1) not in {*fixed, -1}
+    ]
+    differing = {own.at for own in varying}
+    arguments = [
+        None if at in differing else argument(function.device, *pair)
+        for at, pair in enumerate(given)
+    ]
+    return BoundCall(function, parameters, others, arguments, varying)
