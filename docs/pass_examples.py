@@ -120,6 +120,7 @@ EXAMPLES = {
         f"{nest(16, 'O: <serial 8*v0_1 : 2, unroll v0_0 : 2, vector v0_1 : 8>')}"
         ",nest-interleave-stores,nest-vectorize",
     ),
+    "nest-merge-loads": ("lengths.mlir", "lift-to-nest,nest-merge-loads"),
     "nest-vectorize": (
         "norm",
         f"{nest(64, 'Y: <local.x 4*d0 : 16, vector d0 : 4>')},nest-vectorize".replace(

@@ -33,8 +33,8 @@ PASSES: Mapping[str, str] = {
     "lowering.lift_to_nest": "lift-to-nest",
     "lowering.nest": (
         "nest-bound-loops nest-join-kernels nest-pipeline nest-peel nest-split-tiles"
-        " nest-interleave-stores nest-halve-vectors nest-vectorize nest-share-memory"
-        " nest-barriers nest-stream-stores nest-prefetch nest-prefetch-streams"
+        " nest-merge-loads nest-interleave-stores nest-halve-vectors nest-vectorize"
+        " nest-share-memory nest-barriers nest-stream-stores nest-prefetch nest-prefetch-streams"
         " simplify-index-arithmetic"
     ),
     "lowering.nest_to_gpu": "nest-to-gpu",

@@ -77,6 +77,23 @@ def test_all_loops_of_an_axis_count_as_work_items():
     assert work_of(warps).items == 256
 
 
+def test_what_all_steps_of_a_loop_load_is_loaded_once():
+    """Of a pair of a work-item's element and all others, the work-item's is loaded once."""
+
+    def differences(n: int) -> NestWork:
+        pairs = lift.fun(
+            lift.array(n),
+            lambda x: (
+                x >> lift.map_glb(lambda a: x >> lift.reduce_seq(lambda s, b: s + a * b, 0.0))
+            ),
+        )
+        return work_of(Derivation.of(pairs))
+
+    # A load of a row of 32 neighbours, and loads of one number that all of them share.
+    each = GPU.rates.nests.access
+    assert differences(256).accesses == each * 256 * (256 + 1 + 1)
+
+
 def test_accumulators_that_loops_share_take_registers_once():
     """Of 8 x 16 floats that a work-item holds over parts; a step takes less than memory would."""
     device = described(Kind.GPU, {"compute_units": 16, "sub_group_size": 32, "registers": 255})

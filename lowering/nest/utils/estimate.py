@@ -23,6 +23,7 @@ from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
+from tiledialect.lowering.nest.utils.unrolled_accesses import stored_in
 from tiledialect.lowering.nest.utils.warp_accesses import vector_loops, warp_access
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
@@ -212,6 +213,19 @@ def _accesses(op: LoadOp | StoreOp, scope: NestScope, apart: Collection[ForOp] =
     return count * len(places)
 
 
+def _repeats(op: LoadOp | StoreOp, scope: NestScope) -> int:
+    """Steps of the innermost loops of a work-item that load the same, once before them."""
+    count = 1
+    for loop in loops_around(op) if isinstance(op, LoadOp) else ():
+        if loop.role.data.role is Role.UNROLL:
+            continue
+        moved = loop.is_parallel or stride_over(loop, op, scope) != 0
+        if moved or op.memory in stored_in(loop.block):
+            break
+        count *= steps(loop)
+    return count
+
+
 def _lanes(op: Operation, device: Device) -> tuple[ForOp | None, int]:
     """The loop around an op whose steps are the lanes of vectors, and their number."""
     around = [*loops_around(op)]
@@ -266,6 +280,7 @@ def _count_warp_access(
     own, at_once = lanes_of(value_of(op)), vector_loops(op, scope)
     lanes = (x for x in loops_around(op) if x.role.data.role is Role.VECTOR)
     count = _accesses(op, scope, [loop for loop in lanes if loop not in at_once])
+    count /= _repeats(op, scope)
     instructions = count * own / found.width
     counts.rows += device.rates.nests.access * found.rows * instructions
     if t.memory_space == GLOBAL:

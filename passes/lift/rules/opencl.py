@@ -73,10 +73,9 @@ def _has_no(op: Operation, *kinds: type[Operation], dim: int | None = None) -> N
         require(not nested, f"the pattern contains {_name(inner)}")
 
 
-def _is_in(op: Operation, kind: type[LiftOp], dim: int | None = None) -> None:
-    if not any(_same(outer, kind, dim) for outer in ancestors(op)):
-        number = "" if dim is None else f"({dim})"
-        raise NotApplicable(f"the pattern is not inside of {kind.pattern()}{number}")
+def _is_in(op: Operation, kind: type[LiftOp]) -> None:
+    inside = any(isinstance(outer, kind) for outer in ancestors(op))
+    require(inside, f"the pattern is not inside of {kind.pattern()}")
 
 
 def _has_map(op: Operation) -> None:
@@ -124,8 +123,8 @@ def limit_groups(x: Value, m: Like, f: Function, *, groups: int) -> Value:
 
 @rule(p.map("f"))
 def map_lcl(x: Value, f: Function, here: Operation, *, dim: int = 0) -> Value:
-    """`map(f) = map_lcl(dim)(f)` inside of `map_wrg(dim)`, shared out among the group."""
-    _is_in(here, maps.MapWrgOp, dim)
+    """`map(f) = map_lcl(dim)(f)` inside of `map_wrg`, shared out among the group."""
+    _is_in(here, maps.MapWrgOp)
     _not_in(here, maps.MapLclOp, dim=dim)
     _not_in(here, maps.MapWarpOp, maps.MapLaneOp)
     _has_no(here, maps.MapLclOp, dim=dim)

@@ -137,6 +137,25 @@ def test_work_items_hold_accumulators(word: str, copies: str, fast: td.Device):
     assert np.array_equal(outputs(mapped, name)[0], expected[0])
 
 
+@pytest.mark.covering(1)
+@pytest.mark.parametrize("word", ["parts01", "parts10"])
+def test_work_items_share_out_elements_and_the_parts_of_each(word: str, fast: td.Device):
+    """Groups of rows, whose sums are of parts that work-items along another dimension add up."""
+    name = "gemv"
+    rows = program(name).apply(RULES["split_join"], "map", n=2)
+    parts = rows.apply(RULES["partial_reduce"], "map/map/reduce", n=4).apply(RULES["fuse_parts"])
+    space = MappingSpace(parts, MappingSettings(vectorize=False))
+    _, mapped = made(space.mapped, {"mapping": word})
+    outer, inner = word.removeprefix("parts")
+    assert f"map_lcl(dim={outer}) at map_wrg/map\n" in mapped.text
+    assert f"map_lcl(dim={inner}) at map_wrg/map_lcl/map\n" in mapped.text
+    expected = outputs(program(name), name)
+    assert np.array_equal(outputs(mapped, name)[0], expected[0])
+    assert np.array_equal(td.compile(mapped.module, device=fast)(*inputs(name)), expected[0])
+    off = MappingSpace(parts, MappingSettings(vectorize=False, parts=False))
+    assert not any(d["mapping"] == word for d, _ in enumerated(off.mapped))
+
+
 def test_windows_move_through_registers():
     tiled = program("stencil").apply(RULES["tile_stencil"], "map", v=4)
     given = {"vectors": 1, "mapping": "rows0", "copies": "none", "moving": "yes"}

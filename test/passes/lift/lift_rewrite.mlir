@@ -49,7 +49,7 @@
 // NONE: tile-opt: at slide, simplify: none of its patterns is there
 // PLACE: tile-opt: there is nothing at map/map; there is map/reduce
 // QUOTED: values with other signs than letters, digits and _ - are quoted: at="map.1"
-// REFUSED: tile-opt: at map, map_lcl: the pattern is not inside of map_wrg(0)
+// REFUSED: tile-opt: at map, map_lcl: the pattern is not inside of map_wrg
 // NAME: tile-opt: there is no rule map_lc; there is map_lcl
 // NOTHING: tile-opt: lift-rewrite takes a rule or a script
 // FILE: tile-opt: there is no file none.py

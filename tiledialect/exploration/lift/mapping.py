@@ -56,9 +56,14 @@ GROUPS = {"group0": "0", "group01": "01", "group10": "10"}
 """Settings of maps over work-groups, inside of which there are maps over their work-items."""
 ROWS = {"rows0": "0", "rows01": "01", "rows10": "10"}
 """Maps over work-groups of a single work-item."""
+PARTS = {"parts01": "01", "parts10": "10"}
+"""Maps over work-groups along a dimension, whose work-items share out the two maps inside: elements
+and the parts of each."""
 HELD = {"held01": "01", "held10": "10"}
 """Maps over work-groups whose work-items hold the accumulators of a reduction inside."""
-MAPPINGS = (DEFAULT, *GLOBAL, *GROUPS, *ROWS, *HELD, PLANES, WARPS, SEQUENTIAL)
+ITEMS = {**GROUPS, **PARTS, **HELD}
+"""Dimensions of the maps over the work-items of a group, from the outermost map on."""
+MAPPINGS = (DEFAULT, *GLOBAL, *GROUPS, *ROWS, *PARTS, *HELD, PLANES, WARPS, SEQUENTIAL)
 
 NONE, LOCAL, COLUMNS, PRIVATE = "none", "local", "columns", "private"
 """Copies of the elements of a group or a work-item: none, in local memory, there with columns for
@@ -179,6 +184,8 @@ class MappingSpace:
             found += HELD
         if self.settings.local_memory and on_gpu and slid(self.program.function) is not None:
             found.append(PLANES)
+        if self.settings.parts and deepest > 2 and on_gpu:
+            found += PARTS
         if self.settings.warps and deepest > 1 and on_gpu:
             found.append(WARPS)
         return found
@@ -241,7 +248,8 @@ def _followed(derivation: Derivation, *stages: Callable[[Rewriting], None]) -> D
 # -- steps -----------------------------------------------------------------------------------------
 
 
-DIMENSIONS = {**GLOBAL, **GROUPS, **ROWS, **HELD, WARPS: "0"}
+DIMENSIONS = {**GLOBAL, **GROUPS, **ROWS, **dict.fromkeys(PARTS, "0"), **HELD, WARPS: "0"}
+"""Dimensions of the outermost maps."""
 
 
 def _share_out(rewriting: Rewriting, word: str) -> None:
@@ -265,11 +273,11 @@ def _rule_for(op: Operation, word: str, outer: str) -> Strategy:
     if word in GLOBAL:
         inside = number >= count
         return RULES["map_seq"] if inside else _or_seq(RULES["map_glb"](dim=int(outer[number])))
-    if word in GROUPS or word in ROWS or word in HELD:
+    if word in ROWS or word in ITEMS:
         if number < count:
             return _or_seq(RULES["map_wrg"](dim=int(outer[number])))
-        if word not in ROWS and number < 2 * count:
-            return _or_seq(RULES["map_lcl"](dim=int(outer[number - count])))
+        for dim in ITEMS.get(word, "")[number - count :][:1]:
+            return _or_seq(RULES["map_lcl"](dim=int(dim)))
         return RULES["map_seq"]
     if word == WARPS and number < 2:
         return _or_seq(RULES[("map_warp", "map_lane")[number]])

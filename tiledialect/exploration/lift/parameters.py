@@ -73,6 +73,12 @@ class Bound:
     least: float = -inf
     most: float = inf
 
+    def holds(self, chosen: Mapping[str, int]) -> bool:
+        """Whether values of all names keep to it."""
+        found = [_value(size, chosen) for size in self.sizes]
+        known = [value for value in found if value is not None]
+        return len(known) == len(found) and self.least <= max(known) <= self.most
+
 
 @dataclass(frozen=True)
 class ParameterSpace:
@@ -119,6 +125,13 @@ class ParameterSpace:
         pairs = ((name, self._divided_by(name) & {*self.names} - {name}) for name in self.names)
         return {name: wholes for name, wholes in pairs if wholes}
 
+    @cached_property
+    def inverse(self) -> frozenset[str]:
+        """Names of which larger values make nothing but fewer work-items: sizes of their parts."""
+        fractions = [size.fraction for bound in self.bounds for size in bound.sizes]
+        above, below = (frozenset[str]().union(*(f[k].names for f in fractions)) for k in (0, 1))
+        return (below - above) & {*self.names}
+
     def _divided_by(self, name: str) -> frozenset[str]:
         """Names in sizes that a name must divide."""
         fractions = (size.fraction for size in self.whole)
@@ -162,18 +175,17 @@ class ParameterSpace:
             value = _value(size, {**known, **dict.fromkeys(rest, 1)})
             if value is None or value < 1:
                 return False
-        return all(
-            _least(size, known) <= bound.most
-            for bound in self.bounds
-            for size in bound.sizes
-            if _grows(size)
-        )
+        return all(self._leaves(bound, known) for bound in self.bounds)
+
+    def _leaves(self, bound: Bound, known: Mapping[str, int]) -> bool:
+        """Whether a bound holds, or may hold by sizes that are open yet."""
+        if all(size.names <= known.keys() for size in bound.sizes):
+            return bound.holds(known)
+        return all(_least(size, known) <= bound.most for size in bound.sizes if _grows(size))
 
     def _require(self, chosen: Mapping[str, int]) -> None:
         for bound in self.bounds:
-            found = [_value(size, chosen) for size in bound.sizes]
-            known = [value for value in found if value is not None]
-            if len(known) < len(found) or not bound.least <= max(known) <= bound.most:
+            if not bound.holds(chosen):
                 text = " or ".join(map(str, bound.sizes))
                 raise DeadEndError(f"{text} is not within its bounds")
 

@@ -39,13 +39,13 @@ from tiledialect.schedule.search.decisions import (
 )
 
 KEPT = 2
-"""Number of candidates of a program that are seeds: the best by the cost model, of one for each
-mapping."""
+"""Number of candidates of a program that are seeds: the best ones of a kind of mapping each, by the
+cost model."""
 GROUP_SIZES = 16, 128
 """Work-items along an axis of a GPU's groups of two axes and of one."""
-TILE, BLOCK, ROW = 128, 8, 1 << 14
-"""Elements along an axis of a tile of a GPU's group, of a block of its work-item, and of a row that
-its work-items go through in strides."""
+TILE, BLOCK, ROW, PART = 128, 8, 1 << 14, 512
+"""Elements along an axis of a tile of a GPU's group, of a block of its work-item, of a row that
+its work-items go through in strides, and of a part that one work-item goes through."""
 PASSES = 3
 """Most passes of changes of a seed."""
 GAIN = 0.98
@@ -66,11 +66,17 @@ class Ranked:
 def best_of(space: LiftSpace, word: str, default: str) -> list[Ranked]:
     """The best candidates of a program, without the default, whose text is given."""
     found: dict[str, Ranked] = {}
-    for decisions, candidate in _candidates_of(space, word):
+    for number, (decisions, candidate) in enumerate(_candidates_of(space, word)):
         if candidate.text != default and candidate.estimate < inf:
-            ranked = Ranked(candidate.estimate, candidate.text, {**decisions}, number=(len(found),))
-            found.setdefault(candidate.text, ranked)
+            ranked = Ranked(candidate.estimate, candidate.text, {**decisions}, number=(number,))
+            kind = _kind(decisions)
+            found[kind] = min(ranked, found.get(kind, ranked))
     return nsmallest(KEPT, found.values())
+
+
+def _kind(decisions: Decisions) -> str:
+    """Kind of a mapping, whatever the dimensions."""
+    return str(decisions["mapping"]).rstrip("012")
 
 
 def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Candidate]]:
@@ -85,7 +91,7 @@ def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Can
             with suppress(DeadEndError):
                 found, candidate = made(space.candidate, {**given, **decisions, **sizes})
                 yield found, candidate
-                kind = str(decisions["mapping"]).rstrip("012")
+                kind = _kind(decisions)
                 ranked = candidate.estimate, found
                 best[kind] = min(best.get(kind, ranked), ranked, key=lambda pair: pair[0])
     for _, decisions in best.values():
@@ -95,8 +101,8 @@ def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Can
 
 def _starts(space: LiftSpace, mapped: Derivation) -> Iterator[Decisions]:
     """Sizes to begin with: vectors, and on a GPU rows and squares of the work-items of a group,
-    which smaller sizes do not fill, blocks of a work-item in tiles of a group, and strides of
-    its work-items in rows."""
+    which smaller sizes do not fill, blocks of a work-item in tiles of a group, strides of its
+    work-items in rows, and parts of the elements of a sub-group."""
     is_gpu, sizes = space.device.is_gpu, space.space_of(mapped)
     own = (native_lanes(space.device), *(GROUP_SIZES if is_gpu else ()))
     for size in own if sizes.names else own[:1]:
@@ -106,6 +112,9 @@ def _starts(space: LiftSpace, mapped: Derivation) -> Iterator[Decisions]:
         for whole, part in ((TILE, BLOCK), (ROW, GROUP_SIZES[-1])):
             found = {n: whole if n in wholes else GROUP_SIZES[0] for n in sizes.names}
             yield {SIZE + n: part if n in sizes.parts else size for n, size in found.items()}
+    if is_gpu and sizes.inverse:
+        lanes = space.device.sub_group_size
+        yield {SIZE + n: PART if n in sizes.inverse else lanes for n in sizes.names}
 
 
 def refined(space: LiftSpace, start: Ranked) -> Ranked:

@@ -57,6 +57,8 @@ class MappingSettings:
     group0: bool = True
     group01: bool = True
     group10: bool = True
+    parts: bool = True
+    """Work-groups whose work-items share out elements and the parts of each, on GPUs."""
     warps: bool = True
     """Warps and lanes, on GPUs."""
     sequential: bool = True

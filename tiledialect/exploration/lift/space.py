@@ -18,6 +18,7 @@ from tiledialect.exploration.lift.settings import Settings, native_lanes
 from tiledialect.exploration.parts import Candidate
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.nest.nest_merge_loads import NestMergeLoadsPass
 from tiledialect.lowering.nest.utils.estimate import estimate_nest
 from tiledialect.lowering.pipeline import local_size_of
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
@@ -93,4 +94,6 @@ def estimate(derivation: Derivation, target: Attribute, device: Device) -> float
     describe(module, target)
     LiftLowerPass().apply(Context(), module)
     LiftToNestPass(local_size_of(module)).apply(Context(), module)
+    if device.is_gpu:
+        NestMergeLoadsPass().apply(Context(), module)
     return estimate_nest(module, device)

@@ -1,0 +1,139 @@
+"""nest-merge-loads: loads of neighbours as one load of a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.context import Context
+from xdsl.dialects import gpu, vector
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.index.integer.expressions import Expr
+from tiledialect.index.integer.simplify import is_multiple
+from tiledialect.ir.ops_in import ops_in, ops_of
+from tiledialect.lowering.nest.utils.access_strides import loops_around
+from tiledialect.lowering.nest.utils.builder import PRIVATE
+from tiledialect.lowering.nest.utils.registers import lanes_of
+from tiledialect.lowering.nest.utils.scope import (
+    NestScope,
+    element_bytes,
+    extent_of,
+    flat_strides,
+)
+from tiledialect.schedule.loops import Role
+
+WIDTHS = (2, 4)
+"""Lanes of the vectors, the fewest first."""
+MOST_BYTES = 16
+"""Bytes of the widest access of a GPU's work-item."""
+LEAST_BYTES = 4
+"""Bytes of elements that are worth it: shorter ones are taken out of words again."""
+
+Group = list[tuple[LoadOp, int]]
+"""Loads of one memory at places that differ by numbers, which are given."""
+
+
+def merge_in(block: Block, scope: NestScope) -> None:
+    """Merge the loads of a block."""
+    groups: dict[tuple[SSAValue, Expr], Group] = {}
+    for op in block.ops:
+        if isinstance(op, LoadOp) and _is_plain(op):
+            place = scope.address(op)
+            groups.setdefault((op.memory, place.moving), []).append((op, int(place.constant)))
+        written = {x.memory for x in ops_in(op) if isinstance(x, StoreOp)} if groups else ()
+        for key in [key for key in groups if key[0] in written]:
+            _merge(groups.pop(key), key[1], scope)
+    for (_, moving), group in groups.items():
+        _merge(group, moving, scope)
+
+
+def _is_plain(op: LoadOp) -> bool:
+    """Whether a load is of one element of a memory that work-items share, always."""
+    t = op.memory.type
+    return (
+        isinstance(t, MemRefType)
+        and t.memory_space != PRIVATE
+        and op.condition is None
+        and lanes_of(op.result) == 1
+        and element_bytes(t) >= LEAST_BYTES
+        and t.has_static_shape()
+        and flat_strides(t)[-1:] == (1,)
+        and bool(op.result.uses)
+    )
+
+
+def _merge(group: Group, moving: Expr, scope: NestScope) -> None:
+    """Merge the loads of a group that are in one vector each."""
+    t = group[0][0].memory.type
+    assert isinstance(t, MemRefType)
+    if len({place for _, place in group}) == 1:
+        return
+    widths = [w for w in WIDTHS if w * element_bytes(t) <= MOST_BYTES and extent_of(t) % w == 0]
+    aligned = [w for w in widths if is_multiple(moving, w, scope.env)]
+    for chunk in _chunks(group, aligned):
+        places = [place for _, place in chunk]
+        width = next(w for w in aligned if min(places) // w == max(places) // w)
+        _load(chunk, width, scope)
+
+
+def _chunks(group: Group, widths: Sequence[int]) -> Iterator[Group]:
+    """Loads of several elements of one vector of the widest kind."""
+    chunks: dict[int, Group] = {}
+    for op, place in group:
+        chunks.setdefault(place // widths[-1] if widths else place, []).append((op, place))
+    for chunk in chunks.values():
+        if len({place for _, place in chunk}) > 1:
+            yield chunk
+
+
+def _load(chunk: Group, width: int, scope: NestScope) -> None:
+    """Load a vector before the first of some loads, which take their elements."""
+    first, place = chunk[0]
+    *outer, last = scope.access(first)
+    access = (*outer, last - place % width)
+    whole = LoadOp(scope.values, first.memory, access, lanes=width)
+    whole.result.name_hint = first.memory.name_hint
+    Rewriter.insert_op(whole, InsertPoint.before(first))
+    for op, own in chunk:
+        element = vector.ExtractOp(whole.result, [own % width], op.result.type)
+        element.results[0].name_hint = op.result.name_hint
+        Rewriter.replace_op(op, element)
+
+
+def _is_in_lanes(block: Block) -> bool:
+    loop = block.parent_op()
+    if loop is None:
+        return False
+    around = [*([loop] if isinstance(loop, ForOp) else []), *loops_around(loop)]
+    return any(x.role.data.role is Role.VECTOR for x in around)
+
+
+class NestMergeLoadsPass(ModulePass):
+    """Merges loads of neighbours in memory into a load of a vector of 2 or 4 elements.
+
+    The place of the vector is a multiple of its lanes, and nothing between the loads writes to the
+    memory. So the coordinates of a point, which patterns take one by one, are one access of a GPU's
+    work-item, whose accesses are what it issues least of. Loads of other elements between
+    come with it. Loads inside of `vector` loops are left to `nest-vectorize`.
+    """
+
+    name = "nest-merge-loads"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Merge the loads of all kernels."""
+        for kernel in ops_of(op, gpu.FuncOp):
+            scope = NestScope()
+            for block in _blocks(kernel):
+                if not _is_in_lanes(block):
+                    merge_in(block, scope)
+
+
+def _blocks(kernel: gpu.FuncOp) -> Iterator[Block]:
+    for op in ops_in(kernel):
+        for region in op.regions:
+            yield from region.blocks

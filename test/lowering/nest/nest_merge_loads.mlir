@@ -1,0 +1,76 @@
+// RUN: tile-opt %s -p nest-merge-loads --split-input-file | filecheck %s
+
+// The coordinates of a point are a vector; what is written between loads keeps them apart.
+// CHECK:      nest.for %i : local.x to 32 {
+// CHECK-NEXT:   %A_1 = nest.load %A[4*%i] : memref<128xf32, 1 : i32>, vector<4xf32>
+// CHECK-NEXT:   %a = vector.extract %A_1[0] : f32 from vector<4xf32>
+// CHECK-NEXT:   %b = vector.extract %A_1[3] : f32 from vector<4xf32>
+// CHECK-NEXT:   %0 = arith.addf %a, %b : f32
+// CHECK-NEXT:   nest.store %0, %B[%i]
+// CHECK-NEXT:   %c = vector.extract %A_1[1] : f32 from vector<4xf32>
+// CHECK-NEXT:   nest.store %c, %T[2*%i]
+// CHECK-NEXT:   %T_1 = nest.load %T[2*%i] : memref<64xf32, 3 : i32>, vector<2xf32>
+// CHECK-NEXT:   %d = vector.extract %T_1[0] : f32 from vector<2xf32>
+// CHECK-NEXT:   %e = vector.extract %T_1[1] : f32 from vector<2xf32>
+// CHECK-NEXT:   %1 = arith.addf %d, %e : f32
+// CHECK-NEXT:   nest.store %1, %T[2*%i + 1]
+// CHECK-NEXT:   %f = nest.load %T[2*%i + 1] : memref<64xf32, 3 : i32>
+// CHECK-NEXT:   nest.store %f, %B[%i]
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<128xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<128xf32, 1 : i32>, %B: memref<32xf32, 1 : i32>):
+    %T = nest.buffer : memref<64xf32, 3 : i32>
+    nest.for %i : local.x to 32 {
+      %a = nest.load %A[4*%i] : memref<128xf32, 1 : i32>
+      %b = nest.load %A[4*%i + 3] : memref<128xf32, 1 : i32>
+      %0 = arith.addf %a, %b : f32
+      nest.store %0, %B[%i] : f32, memref<32xf32, 1 : i32>
+      %c = nest.load %A[4*%i + 1] : memref<128xf32, 1 : i32>
+      nest.store %c, %T[2*%i] : f32, memref<64xf32, 3 : i32>
+      %d = nest.load %T[2*%i] : memref<64xf32, 3 : i32>
+      %e = nest.load %T[2*%i + 1] : memref<64xf32, 3 : i32>
+      %1 = arith.addf %d, %e : f32
+      nest.store %1, %T[2*%i + 1] : f32, memref<64xf32, 3 : i32>
+      %f = nest.load %T[2*%i + 1] : memref<64xf32, 3 : i32>
+      nest.store %f, %B[%i] : f32, memref<32xf32, 1 : i32>
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
+
+// -----
+
+// Left as they are: places that begin no vector, conditions, private memory, lanes, and a memory
+// whose last elements fill no vector.
+// CHECK-NOT: vector.extract
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<99xf32, 1 : i32>, memref<97xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<99xf32, 1 : i32>, %O: memref<97xf32, 1 : i32>, %B: memref<32xf32, 1 : i32>):
+    %P = nest.buffer : memref<4xf32, 5 : i32>
+    nest.for %i : local.x to 32 {
+      %a = nest.load %A[3*%i] : memref<99xf32, 1 : i32>
+      %b = nest.load %A[3*%i + 1] : memref<99xf32, 1 : i32>
+      %o = nest.load %O[2*%i] : memref<97xf32, 1 : i32>
+      %p = nest.load %O[2*%i + 1] : memref<97xf32, 1 : i32>
+      %c = nest.load %B[2*%i] if %i < 2 : memref<32xf32, 1 : i32>
+      %d = nest.load %B[2*%i + 1] if %i < 2 : memref<32xf32, 1 : i32>
+      nest.store %a, %P[0] : f32, memref<4xf32, 5 : i32>
+      nest.store %b, %P[1] : f32, memref<4xf32, 5 : i32>
+      %e = nest.load %P[0] : memref<4xf32, 5 : i32>
+      %f = nest.load %P[1] : memref<4xf32, 5 : i32>
+      %0 = arith.addf %e, %f : f32
+      %1 = arith.addf %c, %d : f32
+      %2 = arith.addf %0, %1 : f32
+      %3 = arith.addf %o, %p : f32
+      %4 = arith.addf %2, %3 : f32
+      nest.store %4, %B[%i] : f32, memref<32xf32, 1 : i32>
+      nest.for %v : vector to 2 {
+        %g = nest.load %B[2*%v] : memref<32xf32, 1 : i32>
+        %h = nest.load %B[2*%v + 1] : memref<32xf32, 1 : i32>
+        %5 = arith.addf %g, %h : f32
+        nest.store %5, %B[%v] : f32, memref<32xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
