@@ -65,19 +65,26 @@ def input_names(function: func.FuncOp) -> dict[str, tuple[int, int, Expr]]:
         if isinstance(t, TensorType)
         for axis, size in enumerate(sizes_of(t))
     ]
-    # Plain names first; of `2*N + 1`, N is (axis - 1) / 2.
-    for size, number, axis in sorted(axes, key=lambda entry: len(entry[0].terms)):
-        unknown = size.names - found.keys()
-        if len(unknown) != 1:
-            continue
-        (name,) = unknown
-        constant = Size(tuple(t for t in size.terms if name not in dict(t[0])))
-        factor = (size - constant) / Size.of(name)
-        if name not in factor.names:
-            top, bottom = (expression(part) for part in factor.fraction)
-            value = floordiv((Expr.var("axis") - expression(constant)) * bottom, top)
-            found[name] = (number, axis, value)
+    # Plain names first; of `2*N + 1`, N is (axis - 1) / 2. Of `M*N`, N is known once M is.
+    axes.sort(key=lambda entry: len(entry[0].terms))
+    before = -1
+    while before < len(found):
+        before = len(found)
+        for size, number, axis in axes:
+            unknown = size.names - found.keys()
+            if len(unknown) == 1 and (value := _solved(size, *unknown)) is not None:
+                found[next(iter(unknown))] = number, axis, value
     return found
+
+
+def _solved(size: Size, name: str) -> Expr | None:
+    """Value of a name of which a size is a linear function, from the size as `axis`."""
+    constant = Size(tuple(t for t in size.terms if name not in dict(t[0])))
+    factor = (size - constant) / Size.of(name)
+    if name in factor.names:
+        return None
+    top, bottom = (expression(part) for part in factor.fraction)
+    return floordiv((Expr.var("axis") - expression(constant)) * bottom, top)
 
 
 def facts_of_sizes(function: func.FuncOp, names: Iterable[str]) -> Condition:

@@ -208,6 +208,21 @@ def test_places_are_checked_for_the_sizes_of_a_call():
         assert run(np.append(X, X[:1])) == X[0]
 
 
+@pytest.mark.parametrize(
+    ("types", "words"),
+    [
+        ((N, lift.array("M")), "N / M is divided by M, which is 0"),
+        ((lift.array("N / M"), lift.array("M")), "cannot be 8: N / M is divided by M, which is 0"),
+        ((lift.array("N*M"), lift.array("M")), "does not determine the names in M"),
+    ],
+)
+def test_sizes_that_are_0_divide_nothing(types, words):
+    f = td.compile(lift.fun(*types, lambda x, y: (x >> lift.split("M"), y)))
+    for run in (f.reference, f):
+        with pytest.raises(TileError, match=words):
+            run(X, X[:0])
+
+
 def test_programs_are_compiled_before_they_are_called():
     program = lift.fun(N, lambda x: x)
     with pytest.raises(TileError, match=r"compile program to call it with arrays"):

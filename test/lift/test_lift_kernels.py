@@ -454,6 +454,16 @@ def test_barriers_that_need_sizes(device: td.Device):
     assert "barrier(" in f.opencl(*inputs)
 
 
+def test_a_size_that_is_known_after_others():
+    """Of axes of `N*M`, `K*M` and K elements M is known first, then N."""
+    types = lift.array("N*M"), lift.array("K*M"), lift.array("K")
+    f = td.compile(
+        lift.fun(*types, lambda x, y, z: x >> lift.split("M") >> lift.map(lift.map(lift.neg)))
+    )
+    x = np.arange(12, dtype=np.float32)
+    np.testing.assert_array_equal(f(x, x[:8], x[:2]), -x.reshape(3, 4))
+
+
 def test_wide_indices_for_what_is_kept_in_global_memory():
     """One kernel serves every size, and what it keeps may need more than 32 bits."""
 

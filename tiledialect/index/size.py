@@ -168,10 +168,12 @@ class Size:
         return Size.collect((_powers((*p, *inverse)), c / coefficient) for p, c in self.terms)
 
     def substitute(self, values: Mapping[str, Size | int]) -> Size:
-        """Replace names, all at once."""
+        """Replace names, all at once. Raises the errors of a division."""
         if self.names.isdisjoint(values):
             return self
         numerator, denominator = (_substitute(part, values) for part in self.fraction)
+        if not denominator.terms:
+            raise ZeroDivisionError(f"{self} is divided by {self.fraction[1]}, which is 0")
         return numerator / denominator
 
     def evaluate(self, values: Mapping[str, int]) -> Fraction:

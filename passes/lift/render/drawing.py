@@ -15,6 +15,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tiledialect.dialects.lift.base import FunctionOp, label
 from tiledialect.passes.lift.render.svg import Graph, Node, page
 from tiledialect.passes.lift.rules.places import reachable
+from tiledialect.passes.lift.rules.refusal import require_kind
 from tiledialect.passes.lift.strategies.derivation import Derivation
 
 # -- graphs of programs ----------------------------------------------------------------------------
@@ -86,6 +87,7 @@ def to_svg(derivation: Derivation) -> str:
 
     A derivation without steps is the graph of its program.
     """
+    require_kind(derivation, Derivation, "to_svg draws a derivation, as Derivation.of(program)")
     programs = list(derivation.history())
     if len(programs) == 1:
         return page([("", [graph(programs[0].function)])])

@@ -19,7 +19,7 @@ from tiledialect.ir.signature import array_type, find_function
 from tiledialect.lift.program import Program
 from tiledialect.passes.lift.rules.places import places
 from tiledialect.passes.lift.rules.random_programs import MISFIT, program
-from tiledialect.passes.lift.rules.refusal import NotApplicable
+from tiledialect.passes.lift.rules.refusal import NotApplicable, require_kind
 from tiledialect.passes.lift.rules.rule import Named, Rule
 from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.passes.specialize.tile_specialize import specialize
@@ -69,6 +69,10 @@ def check(
         TileError: the rule changes the meaning of a program, which is shown; or it applies to none
             of the programs, so that nothing is known of it.
     """
+    require_kind(rule, Named, "check takes a rule, such as RULES['map_fusion']")
+    if not isinstance(trials, int) or trials < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TileError(f"`trials` must be a whole number, at least 1, got {trials!r}")
+    require_kind(programs, Sequence, "`programs` is a list of programs")
     random = Random(seed)
     applied, since = 0, 0
     changes: list[Change] = []

@@ -22,6 +22,7 @@ from tiledialect.passes.lift.rules import (
     split_join,
     stencil,
 )
+from tiledialect.passes.lift.rules.refusal import require_kind
 from tiledialect.passes.lift.rules.rule import Named
 
 
@@ -70,7 +71,7 @@ def installed_rules() -> Mapping[str, Named]:
     return found
 
 
-def load_rules(path: str) -> dict[str, Named]:
+def load_rules(path: str | Path) -> dict[str, Named]:
     """Load the rules that a Python file defines, by their names.
 
     Example:
@@ -79,8 +80,9 @@ def load_rules(path: str) -> dict[str, Named]:
     assert {"pad_pad", "tile_for_groups"} <= set(rules)
     ```
     """
+    require_kind(path, str | Path, "rules are loaded from a file")
     try:
-        names = runpy.run_path(path)
+        names = runpy.run_path(str(path))
     except TileError:
         raise
     except FileNotFoundError:

@@ -67,10 +67,11 @@ def bind_named(function: func.FuncOp, values: Mapping[str, Size | int]) -> None:
         solver.equate(defined[name], Size.of(values[name]), name)
     try:
         found = solver.solve()
-    except MismatchError as error:
+        others = {name: size.substitute(found) for name, size in defined.items()}
+    except (MismatchError, ZeroDivisionError, ValueError) as error:
         raise TileError(str(error)) from None
     bind(function, found)
-    define_sizes(function, {name: size.substitute(found) for name, size in defined.items()})
+    define_sizes(function, others)
 
 
 # -- names that a rule defines -----------------------------------------------------------------

@@ -14,7 +14,7 @@ from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
 
 from tiledialect.dialects.lift.base import LiftOp
-from tiledialect.passes.lift.rules.refusal import NotApplicable
+from tiledialect.passes.lift.rules.refusal import NotApplicable, require_kind
 
 
 def children(op: Operation) -> Iterator[SSAValue]:
@@ -62,6 +62,7 @@ def _places(block: Block, prefix: str, live: dict[Operation, None]) -> Iterator[
 
 def op_at(address: str, function: func.FuncOp) -> LiftOp:
     """Op at an address."""
+    require_kind(address, str, "a place is a text, such as 'map/reduce'")
     known = places(function)
     wanted = "/".join(part.removesuffix(".0") for part in address.split("/"))
     if wanted not in known:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import UnionType
+
 from tiledialect.errors import TileError
 
 
@@ -17,3 +19,9 @@ def require(condition: bool, otherwise: str) -> None:
     """State a condition of a rule; ``otherwise`` is the message where it does not hold."""
     if not condition:
         raise NotApplicable(otherwise)
+
+
+def require_kind(given: object, kind: type | UnionType, otherwise: str) -> None:
+    """State the kind of an argument that a user gives."""
+    if not isinstance(given, kind):
+        raise TileError(f"{otherwise}, not {given!r}")

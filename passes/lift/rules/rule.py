@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 from xdsl.builder import ImplicitBuilder
@@ -15,13 +16,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from tiledialect.dialects.lift.attributes import size_of
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.ir.names import keep_place, take_name
 from tiledialect.lift.tracing import fresh_names, unplaced
-from tiledialect.lift.values import Value
+from tiledialect.lift.values import Value, to_size
 from tiledialect.passes.lift.rules.matching import Anything, Chain, Stage
 from tiledialect.passes.lift.rules.open_sizes import (
     define_sizes,
@@ -30,7 +30,7 @@ from tiledialect.passes.lift.rules.open_sizes import (
     open_sizes,
 )
 from tiledialect.passes.lift.rules.places import places
-from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable
+from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable, require_kind
 
 Sizes = Mapping[str, "Size | int | str"]
 """Values of a rule's parameters."""
@@ -223,8 +223,7 @@ class Named(Strategy, ABC):
             if parameter.annotation is int:
                 found[name] = self._integer(name, given.get(name, parameter.default))
             elif name in given:
-                size = given[name]
-                found[name] = size_of(size) if isinstance(size, str) else Size.of(size)
+                found[name] = to_size(given[name], None)
             elif parameter.default is parameter.empty or opened:
                 found[name] = rewriting.fresh(name)
                 opened = True
@@ -424,6 +423,7 @@ def macro(strategy: Callable[..., object]) -> Macro:
         return sequence(RULES["tile_stencil"](v=v), at_input(RULES["map_wrg"]))
     ```
     """
+    require_kind(strategy, FunctionType, "macro takes a function of sizes that gives a strategy")
     return Macro(strategy.__name__, strategy, inspect.getdoc(strategy) or "")
 
 

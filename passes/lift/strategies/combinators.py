@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from tiledialect.dialects.lift.base import FunctionOp
 from tiledialect.passes.lift.rules.matching import Chain, Stage, matches
 from tiledialect.passes.lift.rules.places import children
-from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable
+from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable, require_kind
 from tiledialect.passes.lift.rules.rule import Rewriting, Strategy
 
 LIMIT = 1000
@@ -41,11 +41,18 @@ class Local(Strategy):
             raise
 
 
+def require_strategies(*given: object) -> None:
+    """Refuse what is neither a rule nor a strategy."""
+    for strategy in given:
+        require_kind(strategy, Strategy, "a rule is given as RULES['map_glb'], or in a strategy")
+
+
 def sequence(*strategies: Strategy) -> Strategy:
     """All of the strategies, each at the result of the one before.
 
     Example: ``sequence(RULES["map_glb"], in_function(RULES["reduce_seq"]))``
     """
+    require_strategies(*strategies)
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         for strategy in strategies:
@@ -60,7 +67,7 @@ def choice(*strategies: Strategy) -> Strategy:
 
     Example: ``choice(RULES["map_fusion"], RULES["map_seq"])``
     """
-
+    require_strategies(*strategies)
     return _Choice(strategies)
 
 
@@ -110,6 +117,7 @@ def repeat(strategy: Strategy) -> Strategy:
 
     Example: ``sequence(RULES["split_join"], at_input(repeat(RULES["map_seq"])))``
     """
+    require_strategies(strategy)
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         for _ in range(LIMIT):
@@ -130,11 +138,13 @@ def at_input(strategy: Strategy, number: int = -1) -> Strategy:
 
     Example: ``at_input(RULES["slide_tiling"](v=4))``
     """
+    require_strategies(strategy)
+    require_kind(number, int, "an operand has a number")
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         op = _op(value)
-        if not op.operands:
-            raise Mismatch("there is no input")
+        if not -len(op.operands) <= number < len(op.operands):
+            raise Mismatch("there is no input" + (f" {number}" if number != -1 else ""))
         strategy.run(rewriting, op.operands[number])
         return value
 
@@ -146,6 +156,7 @@ def in_function(strategy: Strategy) -> Strategy:
 
     Example: ``in_function(RULES["reduce_seq"])``
     """
+    require_strategies(strategy)
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         op = _op(value)
@@ -183,6 +194,8 @@ def at_results(rewriting: Rewriting, strategy: Strategy) -> None:
 
 
 def _first(strategy: Strategy, order: Callable[[SSAValue], Iterator[SSAValue]]) -> Strategy:
+    require_strategies(strategy)
+
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:
         refused: list[NotApplicable] = []
         seen = 0
@@ -244,6 +257,7 @@ def at(pattern: Chain | Stage, strategy: Strategy) -> Strategy:
 
     Example: ``at(p.slide(3, 1) >> p.map("f"), RULES["map_glb"](dim=1))``
     """
+    require_kind(pattern, Chain | Stage, "a place is given by a pattern, such as p.map('f')")
     first = _first(strategy, lambda value: (v for v in _descending(value) if matches(pattern, v)))
 
     def run(rewriting: Rewriting, value: SSAValue) -> SSAValue:

@@ -19,10 +19,11 @@ from tiledialect.ir.mlir_text import print_module
 from tiledialect.ir.signature import find_function
 from tiledialect.ir.verification import verify
 from tiledialect.lift.program import Program
+from tiledialect.lift.values import to_size
 from tiledialect.passes.lift.rules.collections import rules_with
 from tiledialect.passes.lift.rules.open_sizes import bind_named, open_sizes
 from tiledialect.passes.lift.rules.places import op_at, places
-from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable
+from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable, require_kind
 from tiledialect.passes.lift.rules.rule import (
     Applied,
     Binding,
@@ -31,7 +32,7 @@ from tiledialect.passes.lift.rules.rule import (
     Step,
     Strategy,
 )
-from tiledialect.passes.lift.strategies.combinators import nowhere, top_down
+from tiledialect.passes.lift.strategies.combinators import nowhere, require_strategies, top_down
 
 Rules = Mapping[str, Named]
 
@@ -63,6 +64,7 @@ class Derivation:
         if isinstance(program, Derivation):
             return program
         module = program.module if isinstance(program, Program) else program
+        require_kind(module, ModuleOp, "a program is of lift.fun, a ModuleOp or a Derivation")
         find_function(module, name)
         return Derivation(module.clone(), name=name)
 
@@ -84,6 +86,7 @@ class Derivation:
         Without a place, a rule is applied at the first one from the top where it can be, and a
         strategy at the program's result. Raises ``NotApplicable``.
         """
+        require_strategies(strategy)
         module = self.module.clone()
         rewriting = Rewriting(find_function(module, self.name))
         if isinstance(strategy, Named) and (sizes or place is not None):
@@ -113,7 +116,7 @@ class Derivation:
         Raises a TileError if there is no such name.
         """
         module = self.module.clone()
-        values = {n: size_of(s) if isinstance(s, str) else Size.of(s) for n, s in sizes.items()}
+        values = {name: to_size(size, None) for name, size in sizes.items()}
         bind_named(find_function(module, self.name), values)
         verify(module)
         steps = (*self.steps, Binding(tuple(values.items())))
@@ -121,6 +124,7 @@ class Derivation:
 
     def redo(self, step: Step | Binding) -> Derivation:
         """Repeat a step on the derivation."""
+        require_kind(step, Step | Binding, "a step is one of a derivation's `steps`")
         if isinstance(step, Binding):
             return self.bind(**dict(step.sizes))
         return self.apply(step.rule, step.place, **dict(step.sizes))
@@ -186,6 +190,16 @@ def _at_a_result(strategy: Strategy, rewriting: Rewriting) -> None:
     raise nowhere(refused)
 
 
+def _known(rules: Rules | None) -> Rules:
+    """Rules by their names, as given, or all that there are."""
+    if rules is None:
+        return rules_with()
+    require_kind(rules, Mapping, "rules are given by their names, as RULES has them")
+    for rule in rules.values():
+        require_kind(rule, Named, "rules are given by their names, as RULES has them")
+    return rules
+
+
 def applicable(
     program: Program | ModuleOp | Derivation, rules: Rules | None = None
 ) -> list[tuple[Named, str]]:
@@ -197,11 +211,12 @@ def applicable(
     ```
     """
     derivation = Derivation.of(program)
+    known = _known(rules)
     rewriting = Rewriting(find_function(derivation.module.clone(), derivation.name))
     before = rewriting.checkpoint()
     found: list[tuple[Named, str]] = []
     for place, op in places(rewriting.function).items():
-        for rule in (rules_with() if rules is None else rules).values():
+        for rule in known.values():
             try:
                 rule.run(rewriting, op.results[0])
                 _require_visible(derivation.function, rewriting)
@@ -283,7 +298,8 @@ def replay(
     ```
     """
     derivation = Derivation.of(program)
-    known = rules_with() if rules is None else rules
+    require_kind(text, str, "the steps are a text")
+    known = _known(rules)
     for number, line in enumerate(text.splitlines(), 1):
         step = line.partition("#")[0].strip()
         if not step:

@@ -43,7 +43,7 @@ def bind(root: Operation, values: Values) -> None:
         for op in root.walk(region_first=inner_first):
             try:
                 step(op, values)
-            except VerifyException as error:
+            except (VerifyException, ZeroDivisionError, ValueError) as error:
                 raise TileError.at(op, str(error)) from None
     for op in root.walk():
         if isinstance(op, func.FuncOp):

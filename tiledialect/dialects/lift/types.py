@@ -180,12 +180,19 @@ class SizeSolver:
     def solve(self) -> dict[str, Size]:
         """The values of all names; raises a ``MismatchError`` if there are none or several."""
         while self.open:
-            found = next((e for e in self.open if self._use(*e)), None)
+            found = next((e for e in self.open if self._learn(*e)), None)
             if found is None:
                 size, _, where = self.open[0]
                 raise MismatchError(f"the size of {where} does not determine the names in {size}")
             self.open.remove(found)
         return self.values
+
+    def _learn(self, size: Size, known: Size, where: str) -> bool:
+        """Use an equation; a ``MismatchError`` if a size in it cannot have its value."""
+        try:
+            return self._use(size, known, where)
+        except (ZeroDivisionError, ValueError) as error:
+            raise MismatchError(f"{where} cannot be {known}: {error}") from None
 
     def _use(self, size: Size, known: Size, where: str) -> bool:
         """Learn from an equation, if at most one name is unknown in it, and that linear."""
@@ -200,7 +207,7 @@ class SizeSolver:
         rest = size.substitute(self.values)
         constant = Size(tuple(t for t in rest.terms if name not in dict(t[0])))
         factor = (rest - constant) / Size.of(name)
-        if name in factor.names:
+        if name in factor.names or not factor.terms:
             return False
         value = (known - constant) / factor
         number = value.number
