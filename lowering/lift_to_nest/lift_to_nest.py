@@ -25,6 +25,7 @@ from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import argument_names, result_names
 from tiledialect.ir.target_spec import is_gpu, limit
+from tiledialect.lowering.lift_to_nest.fetched_tiles import prepare_fetched_tiles
 from tiledialect.lowering.lift_to_nest.register_tiles import unroll_copies
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError, has_patterns, index_width
 from tiledialect.lowering.nest.utils.device_limits import check_fits
@@ -162,6 +163,7 @@ class LiftToNestPass(PassWithFlags):
             module = kernel_module(host.module_name, host.functions, bits)
             for kernel in host.functions:
                 unroll_copies(kernel)
+                prepare_fetched_tiles(kernel)
                 check_fits(op, kernel)
                 if not self.count:
                     for key in COUNTS:

@@ -171,13 +171,14 @@ class LiftMemory(NestBuilder):
 
     # -- memory ----------------------------------------------------------------------------
 
-    def allocate(self, t: Attribute, space: IntegerAttr, hint: str) -> View:
+    def allocate(self, t: Attribute, space: IntegerAttr, hint: str, copies: int = 1) -> View:
         """Allocate memory for values of a type: local memory for each owner of a map around.
 
         The part that the rest of the group shares is theirs alone.
         """
         owners = self._owners() if space == LOCAL else []
-        view = self._allocate(t, tuple(self.counts[a] for a in owners), space, hint)
+        outer = tuple(self.counts[a] for a in owners)
+        view = self._allocate(t, outer, space, hint, copies=copies)
         for axis in owners:
             view = ViewAccess(view, self.taken[axis])
         return view
@@ -202,8 +203,9 @@ class LiftMemory(NestBuilder):
         hint: str,
         *,
         is_ring: bool = False,
+        copies: int = 1,
     ) -> View:
-        again = partial(self._allocate, space=space, hint=hint, is_ring=is_ring)
+        again = partial(self._allocate, space=space, hint=hint, is_ring=is_ring, copies=copies)
         match t:
             case TupleType():
                 return TupleView(tuple(again(part, outer) for part in t.types))
@@ -225,7 +227,7 @@ class LiftMemory(NestBuilder):
                     total *= number
                 flat = [total] if outer else []
                 if not is_ring:
-                    return Memory(hint, outer, self.buffer(t, flat, space, hint))
+                    return Memory(hint, outer, self.buffer(t, flat, space, hint, copies))
                 count = shape[0] or 1
                 buffer = self.buffer(t, [count, total // count], space, hint)
                 assert isinstance(buffer.owner, Operation)

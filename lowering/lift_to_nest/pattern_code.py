@@ -33,6 +33,7 @@ from tiledialect.lowering.lift_to_nest.memory import SERIAL, UNROLL, VECTOR
 from tiledialect.lowering.lift_to_nest.output_views import OutputViews, PlaceResolver, output_views
 from tiledialect.lowering.lift_to_nest.results import (
     computes_vectors,
+    copies_of,
     is_compound,
     is_elementwise,
     require_visible,
@@ -129,7 +130,7 @@ class LiftCode(LiftWindows):
         if space == PRIVATE and (shared_by := holders(op)):
             return self.allocate_held(shared_by, t, hint)
         if space != GLOBAL:
-            return self.allocate(t, space, hint)
+            return self.allocate(t, space, hint, copies_of(op))
         alone = maps_own(op)
         shared = not alone and any(isinstance(x, SHARED) for x in op.walk())
         out = axes_of(op) if alone else ()

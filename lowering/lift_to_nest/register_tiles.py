@@ -122,10 +122,10 @@ def _split(loop: ForOp, lanes: int) -> None:
     new = {str(index): index * lanes + lane}
     for op in [*inner.block.ops]:
         if isinstance(op, LoadOp | StoreOp | IndexOp) and loop.index in op.indices:
-            Rewriter.replace_op(op, _moved(op, scope, new))
+            Rewriter.replace_op(op, moved(op, scope, new))
 
 
-def _moved(op: LoadOp | StoreOp | IndexOp, scope: NestScope, new: Mapping[str, Expr]) -> Operation:
+def moved(op: LoadOp | StoreOp | IndexOp, scope: NestScope, new: Mapping[str, Expr]) -> Operation:
     """The op with other indices."""
     if isinstance(op, IndexOp):
         (expr,) = op.exprs_of(scope.operands(op), op.expr)

@@ -7,6 +7,7 @@ from typing import TypeGuard
 from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tiledialect.dialects.discardable import AHEAD
 from tiledialect.dialects.lift import maps, memory, values
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.sharing import BY_GROUPS, SHARED, holders, maps_own
@@ -42,6 +43,11 @@ def space_of(op: Operation) -> IntegerAttr:
         if space is not None and (space != GLOBAL or is_compound(op.results[0].type)):
             return space
     return LOCAL if any(isinstance(x, SHARED) for x in op.walk()) else PRIVATE
+
+
+def copies_of(op: Operation) -> int:
+    """Number of copies of an op's result in local memory: two if one is fetched ahead."""
+    return 1 + any(AHEAD in use.operation.attributes for use in op.results[0].uses)
 
 
 def require_visible(op: LiftOp) -> None:

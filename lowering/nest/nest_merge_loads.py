@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import gpu, vector
-from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects.builtin import MemRefType, ModuleOp, NoneAttr
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.control import ForOp
-from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer.expressions import Expr
 from tiledialect.index.integer.simplify import is_multiple
 from tiledialect.ir.ops_in import ops_in, ops_of
-from tiledialect.lowering.nest.utils.access_strides import loops_around
-from tiledialect.lowering.nest.utils.builder import PRIVATE
+from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over
+from tiledialect.lowering.nest.utils.builder import PRIVATE, is_local
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import (
     NestScope,
@@ -25,6 +25,7 @@ from tiledialect.lowering.nest.utils.scope import (
     extent_of,
     flat_strides,
 )
+from tiledialect.lowering.nest.utils.unrolled_accesses import stored_in
 from tiledialect.schedule.loops import Role
 
 WIDTHS = (2, 4)
@@ -34,8 +35,64 @@ MOST_BYTES = 16
 LEAST_BYTES = 4
 """Bytes of elements that are worth it: shorter ones are taken out of words again."""
 
+MOST_STEPS = 16
+"""Most steps of an unrolled loop whose elements are loaded before it: each takes a register."""
+
 Group = list[tuple[LoadOp, int]]
 """Loads of one memory at places that differ by numbers, which are given."""
+
+
+# -- elements that the steps of an unrolled loop load ----------------------------------------------
+
+
+def load_before(loop: ForOp, scope: NestScope) -> None:
+    """Load the elements of local memory that the steps of an unrolled loop take in vectors before
+    it."""
+    count, stored = loop.extent or 0, stored_in(loop.block)
+    fragments: dict[tuple[SSAValue, Expr], SSAValue] = {}
+    for op in ops_of(loop, LoadOp):
+        if not is_local(op.memory) or op.memory in stored or not _is_plain(op):
+            continue
+        inner = [x for x in loops_around(op) if loop.is_ancestor(x) and x is not loop]
+        moved = any(stride_over(x, op, scope) != 0 or not x.is_unrolled for x in inner)
+        if moved or stride_over(loop, op, scope) != 1:
+            continue
+        index = str(scope.name(loop.index))
+        *outer, last = (e.substitute({index: Expr()}) for e in scope.access(op))
+        t = op.memory.type
+        assert isinstance(t, MemRefType)
+        first = scope.address(op).substitute({index: Expr()})
+        widths = [w for w in WIDTHS if w * element_bytes(t) <= MOST_BYTES and count % w == 0]
+        lanes = max((w for w in widths if is_multiple(first, w, scope.env)), default=1)
+        if lanes == 1 or any(index in e.names for e in scope.access(op)[:-1]):
+            continue
+        key = op.memory, first
+        if key not in fragments:
+            fragments[key] = _fragment(loop, op.memory, (*outer, last), lanes, scope)
+        new = LoadOp(scope.values, fragments[key], [scope.name(loop.index)])
+        new.result.name_hint = op.result.name_hint
+        Rewriter.replace_op(op, new)
+
+
+def _fragment(
+    loop: ForOp, memory: SSAValue, first: Sequence[Expr], lanes: int, scope: NestScope
+) -> SSAValue:
+    """Load as many neighbours as a loop has steps before it, in vectors."""
+    t = memory.type
+    assert isinstance(t, MemRefType)
+    count, (*outer, last) = loop.extent or 0, first
+    buffer = BufferOp(MemRefType(t.element_type, [count], NoneAttr(), PRIVATE))
+    buffer.result.name_hint = memory.name_hint
+    ops: list[Operation] = [buffer]
+    for place in range(0, count, lanes):
+        load = LoadOp(scope.values, memory, [*outer, last + place], lanes=lanes)
+        load.result.name_hint = memory.name_hint
+        ops += [load, StoreOp(scope.values, load.result, buffer.result, [Expr.const(place)])]
+    Rewriter.insert_op(ops, InsertPoint.before(loop))
+    return buffer.result
+
+
+# -- elements that one step loads ------------------------------------------------------------------
 
 
 def merge_in(block: Block, scope: NestScope) -> None:
@@ -119,7 +176,8 @@ class NestMergeLoadsPass(ModulePass):
     The place of the vector is a multiple of its lanes, and nothing between the loads writes to the
     memory. So the coordinates of a point, which patterns take one by one, are one access of a GPU's
     work-item, whose accesses are what it issues least of. Loads of other elements between
-    come with it. Loads inside of `vector` loops are left to `nest-vectorize`.
+    come with it. Loads inside of `vector` loops are left to `nest-vectorize`. Elements of local
+    memory that an unrolled loop takes one after the other are loaded in vectors before it.
     """
 
     name = "nest-merge-loads"
@@ -128,6 +186,9 @@ class NestMergeLoadsPass(ModulePass):
         """Merge the loads of all kernels."""
         for kernel in ops_of(op, gpu.FuncOp):
             scope = NestScope()
+            for loop in ops_of(kernel, ForOp):
+                if loop.role.data.role is Role.UNROLL and (loop.extent or 0) <= MOST_STEPS:
+                    load_before(loop, scope)
             for block in _blocks(kernel):
                 if not _is_in_lanes(block):
                     merge_in(block, scope)

@@ -18,7 +18,7 @@ from tiledialect.dialects.nest.instruction import FragmentOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer.expressions import Expr, less, mod
-from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, flat_strides
@@ -226,10 +226,15 @@ class Pipeline:
         """Clone the copy's loop, from registers to one of the two tiles."""
         new, scope = self._at(copy, step)
         places = [scope.name(loop.index) for loop in _loops(new)]
-        for op in ops_of(new, LoadOp):
-            load = LoadOp(scope.values, registers, places, lanes=lanes_of(op.result))
-            load.result.name_hint = op.result.name_hint
-            Rewriter.replace_op(op, load)
+        for op in ops_of(new, StoreOp):
+            load = LoadOp(scope.values, registers, places, lanes=lanes_of(op.value))
+            load.result.name_hint = op.value.name_hint
+            Rewriter.insert_op(load, InsertPoint.before(op))
+            op.operands[[*op.operands].index(op.value)] = load.result
+        for op in reversed(ops_in(new.block)):
+            # What was stored to the registers is not computed again.
+            if op.results and not any(result.uses for result in op.results):
+                Rewriter.erase_op(op)
         self._store_to(copy, new, scope, which)
         return new
 

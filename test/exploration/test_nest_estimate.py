@@ -109,6 +109,38 @@ def test_accumulators_that_loops_share_take_registers_once():
     assert held(8) < 1.5 * held(4)
 
 
+def test_what_a_tile_takes_of_a_unit_lets_fewer_groups_hide_waiting():
+    own = {"compute_units": 132, "sub_group_size": 32, "registers": 255}
+    many = described(Kind.GPU, {**own, "local_mem_unit": 1 << 17})
+
+    def waiting(*, ahead: bool, registers: int, local_memory: int = 1 << 14) -> float:
+        counts = (1e10, 1e10, 0.0, 0.0, 528, 128, 128, 128)
+        return NestWork(*counts, ahead, registers, local_memory).on(many).waiting
+
+    alone = waiting(ahead=False, registers=128)
+    assert 0 < waiting(ahead=True, registers=128) < alone
+    assert waiting(ahead=False, registers=256) > alone
+    assert waiting(ahead=False, registers=32, local_memory=1 << 16) > alone
+
+
+def test_large_groups_leave_few_registers_to_each_work_item():
+    """Blocks of 16 x 8 sums, in groups of 64 and of 1024 work-items."""
+    device = described(Kind.GPU, {"compute_units": 16, "sub_group_size": 32, "registers": 255})
+    start = program("matmul").initial.bind(M=1024, N=1024, K=64).apply(RULES["fuse_parts"])
+
+    def groups(tile: int) -> float:
+        sizes = {"m": 16 * tile, "n": 8 * tile, "p": 16, "q": 8, "k": 16}
+        blocks = start.apply(RULES["hold_blocks_2d"], "map", **sizes)
+        space = MappingSpace(blocks, MappingSettings(), device)
+        chooser = Fixed({"vectors": 1, "mapping": "held10", "copies": "none", "unroll": 512})
+        module = space.unrolled(space.mapped(chooser), chooser).module.clone()
+        LiftLowerPass().apply(Context(), module)
+        LiftToNestPass(1024).apply(Context(), module)
+        return estimate_nest(module, device)
+
+    assert groups(32) > 2 * groups(8)
+
+
 def test_groups_that_leave_units_idle_take_longer():
     """Of 132 units 64 groups leave half idle, and 256 a few."""
     many = described(Kind.GPU, {"compute_units": 132, "sub_group_size": 32})

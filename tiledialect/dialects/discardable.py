@@ -40,6 +40,7 @@ STAGING = "staging"
 STEPS = "lift.steps"
 DEFINED_SIZES = "lift.sizes"
 MOST_GROUPS = "lift.groups"
+AHEAD = "lift.ahead"
 WHOLE = "nest.whole"
 FACTS = "nest.facts"
 SHARED_ARGUMENTS = "nest.shared"
@@ -164,6 +165,11 @@ DISCARDABLE: Mapping[str, Discardable] = {
         I64,
         ("lift.map_wrg", "lift.map_glb"),
         "Most work-groups along the dimension: each takes elements that lie so far apart.",
+    ),
+    AHEAD: Discardable(
+        UNIT,
+        ("lift.to_local",),
+        "Value of a loop's step that is fetched in the step before.",
     ),
     WHOLE: Discardable(UNIT, KERNEL, "Kernel that `nest-peel` leaves whole."),
     FACTS: Discardable(CONDITION, KERNEL, "Condition on the index arguments, `d0`, `d1`, …."),

@@ -8,7 +8,7 @@ for each.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from math import prod
 
@@ -20,19 +20,22 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
-from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
+from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE, is_local
+from tiledialect.lowering.nest.utils.register_counts import (
+    is_register,
+    most_registers,
+    registers_of,
+    steps,
+)
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
 from tiledialect.lowering.nest.utils.unrolled_accesses import stored_in
 from tiledialect.lowering.nest.utils.warp_accesses import vector_loops, warp_access
-from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import estimate
 from tiledialect.schedule.cost.nests import NestWork
 from tiledialect.schedule.loops import Role
 
-WORD = 4
-"""Bytes of a lane of a register."""
 MOST_PLACES = 1 << 12
 """Most places of unrolled loads that are looked at one by one."""
 _FREE = (arith.ConstantOp, arith.IndexCastOp, arith.TruncIOp, arith.ExtSIOp)
@@ -65,13 +68,37 @@ def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
     """Counts of a kernel for the vectors of a device."""
     loops = ops_of(kernel, ForOp)
     groups, items = (_shared_out(loops, role) for role in (Role.GROUP, Role.LOCAL))
-    counts, scope = _Counts(held=_fits_registers(kernel, loops, device)), NestScope()
+    scope = NestScope()
+    registers = registers_of(kernel, device, items)
+    counts = _Counts(held=registers <= most_registers(device, items))
     for op in kernel.walk():
         _count(op, counts, scope, device)
     touched = sum(counts.touched.values())
+    fetches, ahead = _fetches(kernel)
     return NestWork(
         *(counts.flops, counts.rows, counts.traffic, touched, groups, items),
-        _serial_steps(loops),
+        *(_serial_steps(loops), fetches, ahead, registers, _local_bytes(kernel)),
+    )
+
+
+def _fetches(kernel: gpu.FuncOp) -> tuple[int, bool]:
+    """Steps that begin with a tile in local memory, and whether all tiles are fetched before."""
+    tiles = [op for op in ops_of(kernel, BufferOp) if is_local(op.result)]
+    serial = [
+        [x for x in loops_around(op) if x.role.data.role is Role.SERIAL and not x.is_parallel]
+        for op in tiles
+    ]
+    count = max((prod(map(steps, around)) for around in serial if around), default=0)
+    return count, all(op.number_of_copies > 1 for op in tiles)
+
+
+def _local_bytes(kernel: gpu.FuncOp) -> int:
+    """Bytes of local memory of a group."""
+    tiles = (op for op in ops_of(kernel, BufferOp) if is_local(op.result))
+    return sum(
+        op.number_of_copies * bytes_of(op.result.type)
+        for op in tiles
+        if isinstance(op.result.type, MemRefType)
     )
 
 
@@ -87,58 +114,6 @@ def _serial_steps(loops: list[ForOp]) -> int:
     )
 
 
-def steps(loop: ForOp) -> int:
-    """Number of steps of a loop; of a strided one the steps of its first work-item."""
-    if loop.extent is not None:
-        return loop.extent
-    _, upper, step = (e.value for e in loop.bounds.data)
-    return ceil_div(upper, step) if upper is not None and step is not None else 1
-
-
-def _fits_registers(kernel: gpu.FuncOp, loops: list[ForOp], device: Device) -> bool:
-    """Whether registers hold the private memory whose places are known, and operands.
-
-    A CPU's driver runs the work-items along x in the lanes of vectors, and so holds that of all.
-    """
-    registers = [op.result for op in ops_of(kernel, BufferOp) if _is_register(op.result)]
-    memories = [memory for memory in registers if not _continues(memory, registers)]
-    private = sum(bytes_of(m.type) for m in memories if isinstance(m.type, MemRefType))
-    rows = [steps(x) for x in _outermost(loops, Role.LOCAL) if x.role.data.axis == "x"]
-    width = device.native_vector_width if device.is_cpu else 1
-    together = min(width, prod(rows)) if device.is_cpu else 1
-    return (
-        private * together / (WORD * width) + device.rates.nests.own_registers <= device.registers
-    )
-
-
-def _is_register(memory: SSAValue) -> bool:
-    """Whether a memory is private, and accessed at places that unrolled loops make numbers."""
-    t = memory.type
-    if not isinstance(t, MemRefType) or t.memory_space != PRIVATE:
-        return False
-    accesses = [use.operation for use in memory.uses]
-    return all(
-        loop.is_unrolled or loop.is_parallel
-        for op in accesses
-        if isinstance(op, LoadOp | StoreOp)
-        for loop in _loops_of_place(op)
-    )
-
-
-def _continues(memory: SSAValue, registers: Sequence[SSAValue]) -> bool:
-    """Whether a loop's memory begins as one from around the loop, whose registers it then has."""
-    stores = [use.operation for use in memory.uses if isinstance(use.operation, StoreOp)]
-    loads = [op.value.owner for op in stores if isinstance(op.value.owner, LoadOp)]
-    sources = {op.memory for op in loads if op.memory in registers}
-    return any(_depth(source) < _depth(memory) for source in sources)
-
-
-def _depth(memory: SSAValue) -> int:
-    """Number of loops around a buffer."""
-    assert isinstance(memory.owner, BufferOp)
-    return len([*loops_around(memory.owner)])
-
-
 def _shared_out(loops: list[ForOp], role: Role) -> int:
     """Work-groups, or work-items of a group: the loops of an axis around one another share it."""
     found: dict[object, int] = {}
@@ -148,15 +123,6 @@ def _shared_out(loops: list[ForOp], role: Role) -> int:
             count = prod(map(steps, (loop, *around)))
             found[loop.role.data] = max(count, found.get(loop.role.data, 1))
     return prod(found.values())
-
-
-def _outermost(loops: list[ForOp], role: Role) -> list[ForOp]:
-    """The first loop of a role along each axis."""
-    found: dict[object, ForOp] = {}
-    for loop in loops:
-        if loop.role.data.role is role:
-            found.setdefault(loop.role.data, loop)
-    return [*found.values()]
 
 
 def _count(op: Operation, counts: _Counts, scope: NestScope, device: Device) -> None:
@@ -254,8 +220,8 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
     nbytes, access = element_bytes(t), device.rates.nests.access
     loop, lanes = _lanes(op, device)
     if t.memory_space == PRIVATE and isinstance(op.memory.owner, BufferOp):
-        count, is_register = _accesses(op, scope), counts.held and _is_register(op.memory)
-        counts.flops += (0.0 if is_register else access) * own * count * _waste(op, device, own)
+        count, is_held = _accesses(op, scope), counts.held and is_register(op.memory)
+        counts.flops += (0.0 if is_held else access) * own * count * _waste(op, device, own)
         return
     if not device.is_cpu:
         _count_warp_access(op, counts, scope, device)
@@ -294,8 +260,3 @@ def _touch(op: LoadOp | StoreOp, nbytes: float, counts: _Counts) -> None:
     assert isinstance(t, MemRefType)
     known = min(bytes_of(t), nbytes)
     counts.touched[op.memory] = max(counts.touched.get(op.memory, 0.0), known)
-
-
-def _loops_of_place(op: LoadOp | StoreOp) -> list[ForOp]:
-    """Loops whose indices are in the place of an access."""
-    return [loop for loop in loops_around(op) if loop.index in op.indices]

@@ -7,14 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import TensorType, VectorType
+from xdsl.dialects.builtin import TensorType, UnitAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 
 from tiledialect import lift
+from tiledialect.dialects.discardable import AHEAD
 from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.layout import AsScalarOp, AsVectorOp
-from tiledialect.dialects.lift.memory import MEMORY_OPS
+from tiledialect.dialects.lift.memory import MEMORY_OPS, ToLocalOp
 from tiledialect.dialects.lift.sharing import SHARED, holders, maps_own, set_most_groups
 from tiledialect.dialects.lift.types import describe
 from tiledialect.dialects.lift.values import GetOp
@@ -201,6 +202,23 @@ def to_local(x: Value, here: Operation) -> Value:
     _not_kept(here)
     _is_in(here, maps.MapWrgOp)
     return lift.to_local(x)
+
+
+@rule(p.kept("m"))
+def fetch_ahead(x: Value, m: Like, here: Operation) -> Value:
+    """`to_local(x)` in a step of `reduce_seq`, fetched while the step before computes.
+
+    The group has two copies of it, which steps take in turns. `x` is no result of the step before.
+    """
+    require(isinstance(here, ToLocalOp), f"{_name(here)} is not to_local")
+    require(AHEAD not in here.attributes, "it is fetched ahead already")
+    loop = here.parent_op()
+    require(isinstance(loop, reductions.ReduceSeqOp), "it is not in a step of reduce_seq")
+    kept = m(x)
+    op = kept.ssa.owner
+    assert isinstance(op, Operation)
+    op.attributes[AHEAD] = UnitAttr()
+    return kept
 
 
 @rule(p.whatever)

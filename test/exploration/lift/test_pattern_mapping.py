@@ -137,6 +137,20 @@ def test_work_items_hold_accumulators(word: str, copies: str, fast: td.Device):
     assert np.array_equal(outputs(mapped, name)[0], expected[0])
 
 
+def test_parts_are_fetched_ahead_on_gpus():
+    name = "matmul"
+    fused = program(name).apply(RULES["fuse_parts"])
+    sizes = {"m": 4, "n": 4, "p": 2, "q": 2, "k": 2}
+    blocks = fused.apply(RULES["hold_blocks_2d"], **sizes)
+    given = {"vectors": 1, "mapping": "held10", "copies": "local", "ahead": "yes"}
+    _, mapped = made(MappingSpace(blocks, MappingSettings()).mapped, given)
+    assert mapped.text.count("fetch_ahead at map_wrg/map_wrg/reduce_seq/to_local") == 2
+    assert np.array_equal(outputs(mapped, name)[0], outputs(program(name), name)[0])
+    cpu = described(Kind.CPU, {})
+    decided, _ = made(MappingSpace(blocks, MappingSettings(), cpu).mapped, given)
+    assert "ahead" not in decided
+
+
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("word", ["parts01", "parts10"])
 def test_work_items_share_out_elements_and_the_parts_of_each(word: str, fast: td.Device):

@@ -74,3 +74,44 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// What the steps of an unrolled loop take of local memory is loaded before it, but for what they
+// write, and for what begins no vector.
+// CHECK:      nest.for %k : serial to 4 {
+// CHECK:        %T_1 = nest.buffer : memref<8xf32, 5 : i32>
+// CHECK-NEXT:   %T_2 = nest.load %T[8*%k] : memref<32xf32, 3 : i32>, vector<4xf32>
+// CHECK-NEXT:   nest.store %T_2, %T_1[0] : vector<4xf32>, memref<8xf32, 5 : i32>
+// CHECK-NEXT:   %T_3 = nest.load %T[8*%k + 4] : memref<32xf32, 3 : i32>, vector<4xf32>
+// CHECK-NEXT:   nest.store %T_3, %T_1[4] : vector<4xf32>, memref<8xf32, 5 : i32>
+// CHECK-NEXT:   nest.for %u : unroll to 8 {
+// CHECK-NEXT:     nest.for %v : unroll to 2 {
+// CHECK-NEXT:       %a = nest.load %T_1[%u] : memref<8xf32, 5 : i32>
+// CHECK-NEXT:       %b = nest.load %W[8*%k + %u] : memref<32xf32, 3 : i32>
+// CHECK-NEXT:       %c = nest.load %T[8*%k + %u + %v] : memref<32xf32, 3 : i32>
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<32xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%B: memref<32xf32, 1 : i32>):
+    %T = nest.buffer : memref<32xf32, 3 : i32>
+    %W = nest.buffer : memref<32xf32, 3 : i32>
+    nest.for %i : local.x to 32 {
+      %x = nest.load %B[%i] : memref<32xf32, 1 : i32>
+      nest.store %x, %T[%i] : f32, memref<32xf32, 3 : i32>
+      nest.store %x, %W[%i] : f32, memref<32xf32, 3 : i32>
+      nest.for %k : serial to 4 {
+        nest.for %u : unroll to 8 {
+          nest.for %v : unroll to 2 {
+            %a = nest.load %T[8*%k + %u] : memref<32xf32, 3 : i32>
+            %b = nest.load %W[8*%k + %u] : memref<32xf32, 3 : i32>
+            %c = nest.load %T[8*%k + %u + %v] : memref<32xf32, 3 : i32>
+            %0 = arith.addf %a, %b : f32
+            %1 = arith.addf %0, %c : f32
+            nest.store %1, %W[8*%k + %u] : f32, memref<32xf32, 3 : i32>
+          }
+        }
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()

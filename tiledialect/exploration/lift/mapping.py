@@ -15,7 +15,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from tiledialect.dialects.lift import layout, maps, reductions, values
+from tiledialect.dialects.lift import layout, maps, memory, reductions, values
 from tiledialect.dialects.lift.base import YieldOp
 from tiledialect.dialects.lift.types import as_array, leading, sizes_of
 from tiledialect.errors import TileError
@@ -72,7 +72,9 @@ COPIES = (NONE, LOCAL, COLUMNS, PRIVATE)
 NO, YES = "no", "yes"
 GROUPS_OF_UNIT, GROUPS_EACH = "groups of a unit", (1, 4, 16)
 """Decision on the number of work-groups for each unit of the device; 0: one for each element."""
-WAYS = ("moving", "ends")
+AHEAD = "ahead"
+"""Decision whether what a group keeps in local memory is fetched a step ahead."""
+WAYS = ("moving", "ends", AHEAD)
 """Decisions between yes and no."""
 
 WIDTHS = (2, 4, 8, 16)
@@ -140,10 +142,18 @@ class MappingSpace:
         if any(_moving(mapped.function)) and chooser.choose("moving", [NO, YES]) == YES:
             start, key = mapped, (*key, "moving")
             mapped = self._once(key, lambda: _followed(start, _move)) or start
+        may_fetch = self._is_on_gpu and any(_fetched(mapped.function))
+        if may_fetch and chooser.choose(AHEAD, [NO, YES]) == YES:
+            start, key = mapped, (*key, AHEAD)
+            mapped = self._once(key, lambda: _followed(start, _fetch_ahead)) or start
         if _has_pads(mapped.function) and chooser.choose("ends", [NO, YES]) == YES:
             start, key = mapped, (*key, "ends")
             mapped = self._once(key, lambda: _followed(start, _map_ends)) or start
         return self._balanced(mapped, key, chooser)
+
+    @property
+    def _is_on_gpu(self) -> bool:
+        return self.device is None or self.device.is_gpu
 
     def _balanced(
         self, mapped: Derivation, key: tuple[object, ...], chooser: Chooser
@@ -176,7 +186,7 @@ class MappingSpace:
                 for name, dims in table.items()
                 if getattr(self.settings, name) and each * len(dims) <= deepest
             ]
-        on_gpu = self.device is None or self.device.is_gpu
+        on_gpu = self._is_on_gpu
         if self.settings.sequential and (self.device is None or self.device.is_cpu):
             # A GPU's groups of one work-item leave the other lanes of a sub-group idle.
             found += [name for name, dims in ROWS.items() if len(dims) < deepest]
@@ -458,6 +468,19 @@ def _map_ends(rewriting: Rewriting) -> None:
 def _limit(rewriting: Rewriting, groups: int) -> None:
     """Limit the work-groups of the outermost maps."""
     each_once(rewriting, by_groups, RULES["limit_groups"](groups=groups))
+
+
+def _fetched(function: func.FuncOp) -> Iterator[Operation]:
+    """Values in local memory of the steps of reductions, which can be fetched a step ahead."""
+    for op in reachable(function):
+        loop = op.parent_op()
+        if isinstance(op, memory.ToLocalOp) and isinstance(loop, reductions.ReduceSeqOp):
+            yield op
+
+
+def _fetch_ahead(rewriting: Rewriting) -> None:
+    """Fetch the values of the next steps ahead."""
+    each_once(rewriting, _fetched, RULES["fetch_ahead"])
 
 
 def _moving(function: func.FuncOp) -> Iterator[Operation]:

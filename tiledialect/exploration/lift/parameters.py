@@ -16,6 +16,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation
 
+from tiledialect.dialects.discardable import AHEAD
 from tiledialect.dialects.lift import maps, reductions, values
 from tiledialect.dialects.lift.memory import ToLocalOp, ToPrivateOp
 from tiledialect.dialects.lift.sharing import PARALLEL, holders, local_elements, most_groups
@@ -300,7 +301,8 @@ def _memory(
             continue
         t = op.results[0].type if isinstance(op, kinds) else None
         if isinstance(t, TensorType) and any(isinstance(a, PARALLEL) for a in ancestors(op)):
-            count = turns.get(op, Size.of(1)) * element_bytes(t.element_type)
+            copies = 2 if AHEAD in op.attributes else 1
+            count = turns.get(op, Size.of(copies)) * element_bytes(t.element_type)
             # Work-items hold their own elements of an accumulator that they share out.
             for size in sizes_of(t)[len(holders(op)) :]:
                 count *= size

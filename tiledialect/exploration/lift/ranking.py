@@ -12,6 +12,7 @@ from math import inf
 from typing import Any
 
 from tiledialect.exploration.lift.mapping import (
+    AHEAD,
     COPIES,
     GROUPS_EACH,
     GROUPS_OF_UNIT,
@@ -95,8 +96,14 @@ def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Can
                 ranked = candidate.estimate, found
                 best[kind] = min(best.get(kind, ranked), ranked, key=lambda pair: pair[0])
     for _, decisions in best.values():
-        with suppress(DeadEndError):
-            yield made(space.candidate, {**decisions, "copies": LOCAL})
+        for ahead in (YES, NO):
+            with suppress(DeadEndError):
+                found, candidate = made(
+                    space.candidate, {**decisions, "copies": LOCAL, AHEAD: ahead}
+                )
+                yield found, candidate
+                if AHEAD not in found:
+                    break
 
 
 def _starts(space: LiftSpace, mapped: Derivation) -> Iterator[Decisions]:

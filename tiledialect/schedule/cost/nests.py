@@ -27,6 +27,14 @@ class NestWork(Work):
     """Work-items of a group."""
     steps: int = 0
     """Steps of loops that a work-item makes one after the other."""
+    fetches: int = 0
+    """Steps that begin with a tile in the local memory of the group."""
+    ahead: bool = True
+    """Whether these are fetched in the step before."""
+    registers: int = 0
+    """Registers of a work-item."""
+    local_memory: int = 0
+    """Bytes of local memory of a group."""
 
     def on(self, device: Device) -> Estimate:
         """The longest of instructions, accesses, bytes through the caches, bytes of memory, and a
@@ -43,14 +51,48 @@ class NestWork(Work):
         started = rates.group * self.groups / device.compute_units
         parts = (arithmetic, accesses, cache, memory, self._step_seconds(device))
         longest, loss = max(parts), device.rates.nests.overlap_loss
+        waiting = started + self._waiting_seconds(device, arithmetic)
         return Estimate(
-            seconds=longest + loss * (sum(parts) - longest) + started,
+            seconds=longest + loss * (sum(parts) - longest) + waiting,
             arithmetic=arithmetic,
             cache=max(cache, accesses),
             memory=memory,
-            waiting=started,
+            waiting=waiting,
             groups=self.groups,
+            resident=self._resident(device),
+            registers=self.registers,
+            local_memory=self.local_memory,
         )
+
+    def _resident(self, device: Device) -> int:
+        """Groups that a unit runs at a time."""
+        if device.is_cpu:
+            return 1
+        lanes = max(device.sub_group_size, 1)
+        limits = [
+            ceil_div(self.groups, device.compute_units),
+            device.work_items_unit // (ceil_div(self.items, lanes) * lanes),
+        ]
+        if device.registers_unit and self.registers:
+            own = min(self.registers, device.registers)
+            limits.append(device.registers_unit // (own * self.items))
+        if self.local_memory:
+            limits.append(device.local_mem_unit // self.local_memory)
+        return max(1, min(limits))
+
+    def _waiting_seconds(self, device: Device, arithmetic: float) -> float:
+        """Seconds in which groups wait for the tiles of their steps, as those of schedules do
+        (`items`): others on the unit hide that, and tiles that are fetched ahead."""
+        if device.is_cpu or not self.fetches:
+            return 0.0
+        rates, resident = device.rates.items, self._resident(device)
+        rounds = ceil_div(ceil_div(self.groups, device.compute_units), resident)
+        latency = self.fetches * device.latency * 1e-6
+        own, wait = arithmetic / (rounds * resident), latency * rates.wait
+        alone = max(own, wait) if self.ahead else own + wait
+        seen = 0.0 if self.ahead else rates.seen * wait
+        barriers = latency * rates.barrier * (1 if self.ahead else 2) / resident
+        return rounds * (max(0.0, alone - own * resident) + seen + barriers)
 
     def _step_seconds(self, device: Device) -> float:
         """Seconds of the steps of a GPU's work-items, of which so many run at a time."""

@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=map_glb rule=map_glb sizes="dim=0"},lift-rewrite{function=map_wrg rule=map_wrg sizes="dim=1"},lift-rewrite{function=limit_groups rule=limit_groups sizes="groups=2"},lift-rewrite{function=map_lcl rule=map_lcl sizes="dim=0"},lift-rewrite{function=map_warp rule=map_warp},lift-rewrite{function=map_lane rule=map_lane},lift-rewrite{function=map_seq rule=map_seq},lift-rewrite{function=map_seq_unroll rule=map_seq_unroll},lift-rewrite{function=reduce_seq rule=reduce_seq},lift-rewrite{function=reduce_seq_unroll rule=reduce_seq_unroll},lift-rewrite{function=to_global rule=to_global},lift-rewrite{function=to_local rule=to_local},lift-rewrite{function=to_private rule=to_private},lift-rewrite{function=vectorize rule=vectorize sizes="w=4"},lift-rewrite{function=vectorize_zip rule=vectorize_zip sizes="w=2"},lift-rewrite{function=vectorize_arrays rule=vectorize_arrays sizes="w=4"},lift-rewrite{function=vectorize_function rule=vectorize_function},lift-rewrite{function=vectorize_reduce rule=vectorize_reduce sizes="w=4"},lift-rewrite{function=dot rule=dot},lift-rewrite{function=vectors_past_reduce rule=vectors_past_reduce}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=map_glb rule=map_glb sizes="dim=0"},lift-rewrite{function=map_wrg rule=map_wrg sizes="dim=1"},lift-rewrite{function=limit_groups rule=limit_groups sizes="groups=2"},lift-rewrite{function=map_lcl rule=map_lcl sizes="dim=0"},lift-rewrite{function=map_warp rule=map_warp},lift-rewrite{function=map_lane rule=map_lane},lift-rewrite{function=map_seq rule=map_seq},lift-rewrite{function=map_seq_unroll rule=map_seq_unroll},lift-rewrite{function=reduce_seq rule=reduce_seq},lift-rewrite{function=reduce_seq_unroll rule=reduce_seq_unroll},lift-rewrite{function=to_global rule=to_global},lift-rewrite{function=to_local rule=to_local},lift-rewrite{function=fetch_ahead rule=fetch_ahead},lift-rewrite{function=to_private rule=to_private},lift-rewrite{function=vectorize rule=vectorize sizes="w=4"},lift-rewrite{function=vectorize_zip rule=vectorize_zip sizes="w=2"},lift-rewrite{function=vectorize_arrays rule=vectorize_arrays sizes="w=4"},lift-rewrite{function=vectorize_function rule=vectorize_function},lift-rewrite{function=vectorize_reduce rule=vectorize_reduce sizes="w=4"},lift-rewrite{function=dot rule=dot},lift-rewrite{function=vectors_past_reduce rule=vectors_past_reduce}' | filecheck %s
 
 // `map(f) = map_glb(dim)(f)`, the elements shared out among all work-items.
 // CHECK-LABEL: func.func @map_glb(
@@ -60,7 +60,7 @@ func.func @limit_groups(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "x"}) -> 
   func.return %0 : tensor<?xf32, #lift.sizes<N>>
 }
 
-// `map(f) = map_lcl(dim)(f)` inside of `map_wrg(dim)`, shared out among the group.
+// `map(f) = map_lcl(dim)(f)` inside of `map_wrg`, shared out among the group.
 // CHECK-LABEL: func.func @map_lcl(
 // CHECK-NEXT: lift.map_wrg(0)(
 // CHECK-NEXT:   lift.map_lcl(0)(
@@ -251,6 +251,33 @@ func.func @to_local(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) ->
     lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
   }
   func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `to_local(x)` in a step of `reduce_seq`, fetched while the step before computes.
+//
+// The group has two copies of it, which steps take in turns. `x` is no result of the step before.
+// CHECK-LABEL: func.func @fetch_ahead(
+// CHECK:       lift.reduce_seq(
+// CHECK-NEXT:    lift.map_lcl(0)(
+// CHECK-NEXT:      lift.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    lift.to_local %{{.*}} {lift.ahead} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @fetch_ahead(%x: tensor<?x8x4xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map_wrg(0)(%1 in %x) : (tensor<?x8x4xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %2 = arith.constant 0.000000e+00 : f32
+    %3 = lift.reduce_seq(%a from %2, %b in %1) : (f32, tensor<8x4xf32>) -> f32 {
+      %4 = lift.map_lcl(0)(%c in %b) : (tensor<4xf32>) -> tensor<4xf32> {
+        lift.yield %c : f32
+      }
+      %5 = lift.to_local %4 : (tensor<4xf32>) -> tensor<4xf32>
+      %6 = lift.size(0) : () -> index
+      %7 = lift.at %5, %6 : (tensor<4xf32>, index) -> f32
+      %8 = arith.addf %a, %7 : f32
+      lift.yield %8 : f32
+    }
+    lift.yield %3 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
 }
 
 // `f = to_private(f)` for one work-item: the result of a pattern is kept in private memory.

@@ -75,6 +75,8 @@ REFUSED: list[tuple[str, Any, str, dict[str, Any], str]] = [
     ("map_lane", x_map, "map", {}, "the pattern is not inside of map_warp"),
     ("map_seq_unroll", on(V)(lambda m, x: x >> lift.map_seq(lift.abs)), "map_seq", {}, "the size of the array is N, no number"),
     ("to_local", glb, "map_glb/map", {}, "the pattern is not inside of map_wrg"),
+    ("fetch_ahead", on(V)(lambda m, x: lift.to_global(x >> lift.map(lift.abs))), "to_global", {}, "to_global is not to_local"),
+    ("fetch_ahead", on(M)(lambda m, x: x >> lift.map_wrg(lambda a: a >> lift.to_local(lift.map_lcl(lift.abs)) >> lift.map_lcl(lift.abs))), "map_wrg/to_local", {}, "it is not in a step of reduce_seq"),
     ("to_private", group, "map_wrg", {}, "no single work-item does it, inside of map_glb, map_lcl or map_lane"),
     ("to_global", on(V)(lambda m, x: x >> lift.to_global(lift.map_glb(lift.abs))), "map_glb", {}, "the result has a memory already"),
     ("vectorize", sums, "map", {}, "an argument is tensor<?xf32, #lift.sizes<M>>, no number"),
