@@ -29,6 +29,7 @@ from tiledialect.index.integer.expressions import (
 )
 from tiledialect.index.integer.ranges import Env
 from tiledialect.index.integer.simplify import constant_difference, simplify_condition
+from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.ir.target_spec import is_gpu
 from tiledialect.lowering.nest.nest_vectorize import VECTOR_SIZES
@@ -99,6 +100,10 @@ def _tests(loop: ForOp, scope: NestScope) -> list[Condition]:
     found = [p for p in parts if any(str(lane) in e.names for e in expressions_of(p))]
     # Memory that work-items fill together must not be filled in different branches.
     if any(is_local(op.result) for op in ops_of(loop.block, BufferOp)):
+        return []
+    # No branch around the loop can ask for what is known in its steps alone.
+    used = {name for p in found for e in expressions_of(p) for name in e.names} - {str(lane)}
+    if any(loop in ancestors(scope.values[name].owner) for name in used):
         return []
     return found if all(_is_interval(p, lane, scope) for p in found) else []
 

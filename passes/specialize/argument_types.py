@@ -49,7 +49,9 @@ def _check_argument(
                 f"but the one given has {len(shape)} ({format_shape(shape)})"
             )
         if any(w not in (DYNAMIC_INDEX, s) for w, s in zip(wanted, shape, strict=True)):
-            declared_as = " x ".join(dims) if dims else format_shape(wanted)
+            sizes = zip(wanted, dims or wanted, strict=True)
+            axes = [str(dim if size == DYNAMIC_INDEX else size) for size, dim in sizes]
+            declared_as = " x ".join(axes) if DYNAMIC_INDEX in wanted else format_shape(wanted)
             raise TileError(f"{name} is {declared_as}, but {format_shape(shape)} was given")
     element_type = getattr(declared, "element_type", et.any_type)
     if element_type not in (et.any_type, given.element_type):

@@ -184,3 +184,14 @@ def test_functions_that_are_no_tensor_programs(text: str, message: str, tmp_path
     path.write_text(text)
     with pytest.raises(td.TileError, match=message):
         td.compile(path)
+
+
+def test_declared_sizes_are_told_before_their_names(tmp_path: Path):
+    path = tmp_path / "f.mlir"
+    path.write_text(
+        """func.func @f(%A: tensor<64x?xf32> {tile.dims = ["N", "K"]}) -> tensor<64x?xf32> {
+          func.return %A : tensor<64x?xf32>
+        }"""
+    )
+    with pytest.raises(td.TileError, match="A is 64 x K, but 3x4 was given"):
+        td.compile(path)(A)

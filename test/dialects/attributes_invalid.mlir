@@ -62,3 +62,10 @@ func.func @f(%a : memref<4xf32, 1>, %x : f32) {
 // Another dialect's attribute by the same name is not the dialects'.
 // CHECK: "test.op"() {double = 4.000000e+00 : f32} : () -> ()
 "test.op"() {double = 4.0 : f32} : () -> ()
+
+// -----
+
+// CHECK: `tile.dims` of argument 1 has 2 names for 1 axes
+func.func @f(%a : tensor<4xf32> {tile.dims = ["N"]}, %b : tensor<4xf32> {tile.dims = ["N", "M"]}) -> tensor<4xf32> {
+  func.return %a : tensor<4xf32>
+}

@@ -52,6 +52,12 @@ CASES = [
         ],
     ),
     (
+        "names of dimensions that Tile does not take are made to fit, and stay apart",
+        f'%A: {F32} {{tile.dims = ["n"]}}, %B: {F32} {{tile.dims = ["N"]}}, %C: {F32} {{tile.dims = ["A"]}}) -> {F32}',
+        f"func.return %A : {F32}",
+        ["function (A[N], B[N2], C[A2]) -> (A3) {", "A3 = A;", "}"],
+    ),
+    (
         "a number that is the default of all elements is written out",
         f"%A: {F32}) -> tensor<7x2xf32>",
         f"""%z = tile.constant 7 : tensor<f32>

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
+    MemRefType,
     StringAttr,
     SymbolRefAttr,
+    TensorType,
     UnitAttr,
     i32,
     i64,
@@ -214,6 +217,18 @@ def verify_attributes(op: Operation) -> None:
             raise VerifyException(f"the attribute `{name}` belongs to {places}, not to {holder}")
         if not declared.kind.holds(attribute):
             raise VerifyException(f"`{name}` must be {declared.kind.text}, got {attribute}")
+    if isinstance(op, func.FuncOp):
+        _verify_dims(op)
+
+
+def _verify_dims(function: func.FuncOp) -> None:
+    """Raise a VerifyException if an input does not have as many dimensions as names of them."""
+    types = function.function_type.inputs
+    for k, (t, entry) in enumerate(zip(types, function.arg_attrs or (), strict=False)):
+        dims = entry.data.get(DIMS)
+        axes = t.get_num_dims() if isinstance(t, TensorType | MemRefType) else None
+        if isinstance(dims, ArrayAttr) and axes is not None and len(dims) != axes:
+            raise VerifyException(f"`{DIMS}` of argument {k} has {len(dims)} names for {axes} axes")
 
 
 def _held(op: Operation) -> Iterator[tuple[str, str, Attribute]]:

@@ -53,6 +53,8 @@ class FunctionText(Printed):
         super().__init__()
         check_block(function)
         self.function = function
+        self.dim_names: dict[str, str] = {}
+        """Names in the text of dimensions, by their names in the IR."""
 
     def text(self) -> str:
         """The text of the function."""
@@ -80,14 +82,19 @@ class FunctionText(Printed):
         self.named[value], self.texts[value] = name, Text(name)
         dims = attributes.get(DIMS)
         if isinstance(dims, ArrayAttr):
-            known = [_string(dim) or "N" for dim in dims]
-            self.names.taken |= set(known)
+            known = [self.dim_name(_string(dim) or "N") for dim in dims]
         else:
             known = self.new_dims(name, value)
             if known is None:
                 return name
         self.dims |= {(value, axis): dim for axis, dim in enumerate(known)}
         return f"{name}[{', '.join(known)}]"
+
+    def dim_name(self, name: str) -> str:
+        """Name of a dimension, as it is if it can be; a number stays one."""
+        if name not in self.dim_names:
+            self.dim_names[name] = name if name.isdigit() else self.names.reserve(name)
+        return self.dim_names[name]
 
     def new_dims(self, name: str, value: SSAValue) -> list[str] | None:
         """Names for the dimensions of an input without, if the function asks for them."""

@@ -232,3 +232,35 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// A test that asks for an index inside of the loop is no branch around it.
+// CHECK:      nest.for %v : vector to 2 {
+// CHECK-NEXT:   nest.for %t : serial to 3 {
+// CHECK-NEXT:     nest.if 9 <= %v + %t {
+// CHECK:      nest.for %w : vector to 2 {
+// CHECK-NEXT:   nest.for %s : serial to 3 {
+// CHECK-NEXT:     nest.if %w + %s < 2 {
+"gpu.module"() <{sym_name = "inner"}> ({
+  "gpu.func"() <{function_type = (memref<6xf32, 1 : i32>, memref<8xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<6xf32, 1 : i32>, %B: memref<8xf32, 1 : i32>):
+    nest.for %v : vector to 2 {
+      nest.for %t : serial to 3 {
+        nest.if 9 <= %v + %t {
+          %a = nest.load %A[%v + %t] : memref<6xf32, 1 : i32>
+          nest.store %a, %B[%v] : f32, memref<8xf32, 1 : i32>
+        }
+      }
+    }
+    nest.for %w : vector to 2 {
+      nest.for %s : serial to 3 {
+        nest.if %w + %s < 2 {
+          %a = nest.load %A[%w + %s] : memref<6xf32, 1 : i32>
+          nest.store %a, %B[%w] : f32, memref<8xf32, 1 : i32>
+        }
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()
