@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from itertools import takewhile
 
 from xdsl.context import Context
 from xdsl.dialects import gpu, vector
@@ -15,6 +16,7 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer.expressions import Expr
 from tiledialect.index.integer.simplify import is_multiple
+from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over
 from tiledialect.lowering.nest.utils.builder import PRIVATE, is_local
@@ -53,8 +55,10 @@ def load_before(loop: ForOp, scope: NestScope) -> None:
     for op in ops_of(loop, LoadOp):
         if not is_local(op.memory) or op.memory in stored or not _is_plain(op):
             continue
-        inner = [x for x in loops_around(op) if loop.is_ancestor(x) and x is not loop]
-        moved = any(stride_over(x, op, scope) != 0 or not x.is_unrolled for x in inner)
+        inner = [*takewhile(lambda x: x is not loop, ancestors(op))]
+        moved = not all(
+            isinstance(x, ForOp) and x.is_unrolled and stride_over(x, op, scope) == 0 for x in inner
+        )
         if moved or stride_over(loop, op, scope) != 1:
             continue
         index = str(scope.name(loop.index))
@@ -95,18 +99,18 @@ def _fragment(
 # -- elements that one step loads ------------------------------------------------------------------
 
 
-def merge_in(block: Block, scope: NestScope) -> None:
-    """Merge the loads of a block."""
+def merge_in(block: Block, scope: NestScope, written: Container[SSAValue]) -> None:
+    """Merge the loads of a block, in a kernel that writes to some memories."""
     groups: dict[tuple[SSAValue, Expr], Group] = {}
     for op in block.ops:
         if isinstance(op, LoadOp) and _is_plain(op):
             place = scope.address(op)
             groups.setdefault((op.memory, place.moving), []).append((op, int(place.constant)))
-        written = {x.memory for x in ops_in(op) if isinstance(x, StoreOp)} if groups else ()
-        for key in [key for key in groups if key[0] in written]:
-            _merge(groups.pop(key), key[1], scope)
+        stored = {x.memory for x in ops_in(op) if isinstance(x, StoreOp)} if groups else ()
+        for key in [key for key in groups if key[0] in stored]:
+            _merge(groups.pop(key), key[1], scope, written)
     for (_, moving), group in groups.items():
-        _merge(group, moving, scope)
+        _merge(group, moving, scope, written)
 
 
 def _is_plain(op: LoadOp) -> bool:
@@ -124,28 +128,33 @@ def _is_plain(op: LoadOp) -> bool:
     )
 
 
-def _merge(group: Group, moving: Expr, scope: NestScope) -> None:
+def _merge(group: Group, moving: Expr, scope: NestScope, written: Container[SSAValue]) -> None:
     """Merge the loads of a group that are in one vector each."""
-    t = group[0][0].memory.type
+    memory = group[0][0].memory
+    t = memory.type
     assert isinstance(t, MemRefType)
     if len({place for _, place in group}) == 1:
         return
     widths = [w for w in WIDTHS if w * element_bytes(t) <= MOST_BYTES and extent_of(t) % w == 0]
-    aligned = [w for w in widths if is_multiple(moving, w, scope.env)]
-    for chunk in _chunks(group, aligned):
-        places = [place for _, place in chunk]
-        width = next(w for w in aligned if min(places) // w == max(places) // w)
-        _load(chunk, width, scope)
+    for width in reversed([w for w in widths if is_multiple(moving, w, scope.env)]):
+        chunks: dict[int, Group] = {}
+        for op, place in group:
+            chunks.setdefault(place // width, []).append((op, place))
+        merged = [x for x in chunks.values() if _is_worth(x, width, whole=memory in written)]
+        for chunk in merged:
+            _load(chunk, width, scope)
+        group = [pair for chunk in chunks.values() if chunk not in merged for pair in chunk]
 
 
-def _chunks(group: Group, widths: Sequence[int]) -> Iterator[Group]:
-    """Loads of several elements of one vector of the widest kind."""
-    chunks: dict[int, Group] = {}
-    for op, place in group:
-        chunks.setdefault(place // widths[-1] if widths else place, []).append((op, place))
-    for chunk in chunks.values():
-        if len({place for _, place in chunk}) > 1:
-            yield chunk
+def _is_worth(chunk: Group, width: int, *, whole: bool) -> bool:
+    """Whether loads take several elements of a vector, and not of a half of it alone.
+
+    Of what a kernel writes they take the ``whole`` vector: others may be writing the rest.
+    """
+    lanes = {place % width for _, place in chunk}
+    if whole:
+        return len(lanes) == width
+    return len(lanes) > 1 and (width == WIDTHS[0] or len({2 * x // width for x in lanes}) > 1)
 
 
 def _load(chunk: Group, width: int, scope: NestScope) -> None:
@@ -175,9 +184,10 @@ class NestMergeLoadsPass(ModulePass):
 
     The place of the vector is a multiple of its lanes, and nothing between the loads writes to the
     memory. So the coordinates of a point, which patterns take one by one, are one access of a GPU's
-    work-item, whose accesses are what it issues least of. Loads of other elements between
-    come with it. Loads inside of `vector` loops are left to `nest-vectorize`. Elements of local
-    memory that an unrolled loop takes one after the other are loaded in vectors before it.
+    work-item, whose accesses are what it issues least of. Loads of other elements between come with
+    it, where the kernel writes none of the memory. Loads inside of `vector` loops are left to
+    `nest-vectorize`. Elements of local memory that an unrolled loop takes one after the other are
+    loaded in vectors before it.
     """
 
     name = "nest-merge-loads"
@@ -185,13 +195,13 @@ class NestMergeLoadsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Merge the loads of all kernels."""
         for kernel in ops_of(op, gpu.FuncOp):
-            scope = NestScope()
+            scope, written = NestScope(), stored_in(kernel.body.block)
             for loop in ops_of(kernel, ForOp):
                 if loop.role.data.role is Role.UNROLL and (loop.extent or 0) <= MOST_STEPS:
                     load_before(loop, scope)
             for block in _blocks(kernel):
                 if not _is_in_lanes(block):
-                    merge_in(block, scope)
+                    merge_in(block, scope, written)
 
 
 def _blocks(kernel: gpu.FuncOp) -> Iterator[Block]:

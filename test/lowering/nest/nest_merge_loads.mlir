@@ -40,8 +40,8 @@
 
 // -----
 
-// Left as they are: places that begin no vector, conditions, private memory, lanes, and a memory
-// whose last elements fill no vector.
+// Left as they are: places that begin no vector, conditions, private memory, lanes, a memory whose
+// last elements fill no vector, and a part of a vector of what is written.
 // CHECK-NOT: vector.extract
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<99xf32, 1 : i32>, memref<97xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> (), kernel}> ({
@@ -64,6 +64,10 @@
       %3 = arith.addf %o, %p : f32
       %4 = arith.addf %2, %3 : f32
       nest.store %4, %B[%i] : f32, memref<32xf32, 1 : i32>
+      %q = nest.load %B[4] : memref<32xf32, 1 : i32>
+      %r = nest.load %B[7] : memref<32xf32, 1 : i32>
+      %6 = arith.addf %q, %r : f32
+      nest.store %6, %B[%i] : f32, memref<32xf32, 1 : i32>
       nest.for %v : vector to 2 {
         %g = nest.load %B[2*%v] : memref<32xf32, 1 : i32>
         %h = nest.load %B[2*%v + 1] : memref<32xf32, 1 : i32>
@@ -90,6 +94,8 @@
 // CHECK-NEXT:       %a = nest.load %T_1[%u] : memref<8xf32, 5 : i32>
 // CHECK-NEXT:       %b = nest.load %W[8*%k + %u] : memref<32xf32, 3 : i32>
 // CHECK-NEXT:       %c = nest.load %T[8*%k + %u + %v] : memref<32xf32, 3 : i32>
+// CHECK-NEXT:       nest.if %u < %k {
+// CHECK-NEXT:         %d = nest.load %T[%u] : memref<32xf32, 3 : i32>
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<32xf32, 1 : i32>) -> (), kernel}> ({
   ^bb0(%B: memref<32xf32, 1 : i32>):
@@ -105,6 +111,10 @@
             %a = nest.load %T[8*%k + %u] : memref<32xf32, 3 : i32>
             %b = nest.load %W[8*%k + %u] : memref<32xf32, 3 : i32>
             %c = nest.load %T[8*%k + %u + %v] : memref<32xf32, 3 : i32>
+            nest.if %u < %k {
+              %d = nest.load %T[%u] : memref<32xf32, 3 : i32>
+              nest.store %d, %B[%u] : f32, memref<32xf32, 1 : i32>
+            }
             %0 = arith.addf %a, %b : f32
             %1 = arith.addf %0, %c : f32
             nest.store %1, %W[8*%k + %u] : f32, memref<32xf32, 3 : i32>
