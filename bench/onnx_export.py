@@ -1,6 +1,6 @@
 """Export of models of PyTorch to ONNX, with operators that PyTorch's exporter lacks."""
 
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportPrivateImportUsage=false
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def exported(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> bytes:
     """The model as an ``.onnx`` file for inputs of these shapes."""
     for name, symbolic in (("diff", _difference), ("cumsum", _running_sum)):
         torch.onnx.register_custom_op_symbolic(f"aten::{name}", symbolic, OPSET)
-    file = io.BytesIO()
+    file: Any = io.BytesIO()
     with _quiet():
         torch.onnx.export(model, inputs, file, dynamo=False, opset_version=OPSET)
     return file.getvalue()

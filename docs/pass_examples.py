@@ -77,6 +77,7 @@ EXAMPLES = {
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain}}"),
     "tile-join-axes": ("picture.mlir", "tile-join-axes"),
+    "tile-block-constants": ("weights.mlir", "tile-block-constants{constants=W}"),
     "tile-loop-tiling": ("pool", SCHEDULED),
     "tile-to-lift": ("norm", 'tile-specialize{arguments="8xf32"},tile-bounds,tile-to-lift'),
     "lift-to-tile": ("stencil.mlir", 'tile-specialize{arguments="8xf32"},lift-to-tile'),

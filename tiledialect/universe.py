@@ -24,7 +24,7 @@ PASSES: Mapping[str, str] = {
         "tile-outline-parts tile-split-rows tile-split-reduction tile-split-scan tile-split-scatter"
     ),
     "passes.fuse": "tile-fuse",
-    "passes.schedule": "tile-join-axes tile-loop-tiling",
+    "passes.schedule": "tile-join-axes tile-block-constants tile-loop-tiling",
     "passes.lift": (
         "lift-bind lift-rewrite lift-lower lift-to-tile lift-numbers-to-tile tile-to-lift"
     ),

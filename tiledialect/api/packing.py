@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -19,7 +20,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
 )
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
@@ -29,15 +30,11 @@ from tiledialect.api.inputs import Types
 from tiledialect.api.loading import Source
 from tiledialect.dialects.discardable import NAME, PRECISION
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.names import give_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import argument_names, find_function, result_names
 from tiledialect.passes.gradient.tile_gradient import derived_names
-
-PURE = (KernelOp, ReshapeOp)
-"""Ops that may be computed once."""
 
 
 @dataclass(frozen=True)
@@ -96,23 +93,20 @@ def packing_of(function: Function, types: Types, constants: Collection[str]) -> 
 def _split(function: Function, types: Types, constants: Collection[str]) -> list[str]:
     """Texts of the two parts, of kernels that are fused; none if nothing is constant."""
     from tiledialect.lowering.runtime.program.compiling import lowered
-    from tiledialect.passes.fuse.tile_fuse import TileFusePass
+    from tiledialect.passes.schedule.tile_block_constants import (
+        TileBlockConstantsPass,
+        known_values,
+    )
+    from tiledialect.passes.schedule.tile_join_axes import TileJoinAxesPass
 
-    module = lowered(function.program, types, function.device, TileFusePass.name)
+    module = lowered(function.program, types, function.device, TileJoinAxesPass.name)
+    TileBlockConstantsPass(tuple(constants)).apply(Context(), module)
     if len(ops_of(module, func.FuncOp)) > 1:
         return []
     whole = find_function(module, function.program.result_name)
     ops = list(whole.body.block.ops)
-    known: set[SSAValue] = {
-        a
-        for a, name in zip(whole.body.block.args, argument_names(whole), strict=True)
-        if name in constants
-    }
-    moved: list[Operation] = []
-    for op in ops:
-        if isinstance(op, PURE) and op.operands and all(v in known for v in op.operands):
-            moved.append(op)
-            known.update(op.results)
+    known = known_values(whole, constants)
+    moved = [op for op in ops if op.results and all(v in known for v in op.results)]
     if not any(isinstance(op, KernelOp) for op in moved):
         return []
     places = [

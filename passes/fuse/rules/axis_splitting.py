@@ -45,6 +45,8 @@ class WindowAxes:
     numbers: Mapping[str, Digits]
     """Digits of the number that an index is a digit of."""
     parts: ValueSplits
+    constraints: Sequence[ConstraintAttr] = ()
+    """Constraints that stay: of other indices."""
 
     def access(self, value: SSAValue, access: AccessAttr) -> AccessAttr:
         """Access of a contraction to a value after the split."""
@@ -208,7 +210,7 @@ def _split(old: ContractionOp, new: ContractionOp, axes: WindowAxes) -> None:
     reads = zip(old.inputs, old.accesses, strict=True)
     new.accesses = ArrayAttr([axes.access(v, a) for v, a in reads])
     new.output = axes.access(old.result, old.output)
-    new.constraints = ArrayAttr[ConstraintAttr]([])
+    new.constraints = ArrayAttr[ConstraintAttr](axes.constraints)
     new.domain = DomainAttr(tuple((n, axes.ranges[n]) for n in new.index_names))
 
 

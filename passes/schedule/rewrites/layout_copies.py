@@ -41,23 +41,30 @@ def insert_layout_copies(module: ModuleOp) -> None:
 
 
 def _stage(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
-    """Let a kernel read a copy of an operand; the kernel of the copy."""
+    """Let a scheduled kernel read a copy of an operand; the kernel of the copy."""
+    assert kernel.schedule is not None
+    copy = read_copy(kernel, stage, name)
+    Rewriter.insert_op(copy, InsertPoint.before(kernel))
+    schedule = kernel.schedule.data
+    left = tuple(s for s in schedule.global_stages if s is not stage)
+    schedule = replace(schedule, global_stages=left).with_axes(stage.operand, stage.order.index)
+    kernel.schedule = ScheduleAttr(schedule)
+    return copy
+
+
+def read_copy(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
+    """Let a kernel read a copy of an operand; the kernel of the copy, not in the block yet."""
     number, order = stage.operand, stage.order
     copy = _copy(kernel.inputs[number], stage, name)
     keep_place(copy, kernel)
-    Rewriter.insert_op(copy, InsertPoint.before(kernel))
     kernel.operands[number] = copy.outputs[0]
     argument, op = kernel.block.args[number], kernel.contraction
-    assert op is not None and kernel.schedule is not None
+    assert op is not None
     op.accesses = ArrayAttr(
         AccessAttr(tuple(a.data[axis] for axis in order)) if value is argument else a
         for a, value in zip(op.accesses, op.inputs, strict=True)
     )
     with_type(argument, copy.outputs[0].type)
-    schedule = kernel.schedule.data
-    left = tuple(s for s in schedule.global_stages if s is not stage)
-    schedule = replace(schedule, global_stages=left).with_axes(number, order.index)
-    kernel.schedule = ScheduleAttr(schedule)
     return copy
 
 

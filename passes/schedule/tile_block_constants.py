@@ -1,0 +1,273 @@
+"""tile-block-constants: contractions read constants in blocks of the vectors that they compute.
+
+A weight `K[o, c, j, i]` becomes `K[o/32, c, j, i, 32]`: a register tile of a CPU, two vectors of
+`o`, reads it from one end to the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tiledialect.analysis.kernel_facts import kernel_facts
+from tiledialect.dialects.discardable import STAGING
+from tiledialect.dialects.tile.attributes import AccessAttr
+from tiledialect.dialects.tile.base import Shape, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.schedule_text import named_kernels
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.ir.names import keep_name
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.signature import argument_names
+from tiledialect.passes.fuse.rules.axis_splitting import AxisSplits, WindowAxes, split_axes
+from tiledialect.passes.schedule.rewrites.layout_copies import read_copy
+from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.loops import GlobalStage
+from tiledialect.schedule.search.choice import COPY_GAIN, best_or_default
+
+PURE = (KernelOp, ReshapeOp)
+"""Ops that may be computed once."""
+BLOCK_VECTORS = 2
+"""Vectors of a block: so many have the register tiles of a contraction along its lanes."""
+READS = 8, 1024
+"""Fewest and most reads of an element of an operand for blocks to matter: fewer are no tile's, and
+more repay any order of its axes within a call."""
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """An operand of a kernel's contraction, and the index along which it is read in blocks."""
+
+    kernel: KernelOp
+    op: ContractionOp
+    number: int
+    """Number of the operand of the contraction, and of the kernel."""
+    index: str
+    axis: int
+    """Axis of the operand along which the index moves."""
+    size: int
+    """Elements of a block."""
+
+    @staticmethod
+    def of(kernel: KernelOp, value: SSAValue, device: Device) -> Blocked | None:
+        """An operand of a kernel that may be read in blocks; None if it cannot be, or need not."""
+        op = kernel.contraction
+        allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
+        if op is None or op.domain is None or op.default is not None or op.symbols:
+            return None
+        if not all(isinstance(x, allowed) for x in kernel.block.ops):
+            return None
+        inner = [a for a, v in zip(kernel.block.args, kernel.inputs, strict=True) if v is value]
+        uses = [use for argument in inner for use in argument.uses]
+        if len(uses) != 1 or uses[0].operation is not op:
+            return None
+        least, most = (n * prod(shape(value)) for n in READS)
+        if not least <= prod(r.extent for r in op.domain.ranges.values()) <= most:
+            return None
+        t = tensor_type(value).element_type
+        size = BLOCK_VECTORS * device.lanes(str(t), element_bytes(t))
+        number = uses[0].index
+        found = (Blocked(kernel, op, number, *own, size) for own in _whole_axes(op, number))
+        return next((b for b in found if b.is_split), None)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether the axis consists of several whole blocks."""
+        extent = shape(self.op.inputs[self.number])[self.axis]
+        return extent > self.size and extent % self.size == 0
+
+    @property
+    def outer(self) -> str:
+        """Name of the index of the block."""
+        name = f"{self.index}_block"
+        while name in self.op.index_names:
+            name += "_"
+        return name
+
+    def made(self, name: str) -> Made | None:
+        """The kernel that reads the operand in blocks, none of it in the block yet."""
+        parts = self._parts()
+        if parts is None:
+            return None
+        clone = self.kernel.clone()
+        values = dict(zip(_values(self.kernel), _values(clone), strict=True))
+        views: list[ReshapeOp] = []
+
+        def view(value: SSAValue, wanted: Shape) -> SSAValue:
+            if shape(value) == wanted:
+                return value
+            views.append(ReshapeOp.of(value, wanted))
+            keep_name(views[-1].result, value)
+            return views[-1].result
+
+        inner = {values[v]: split for v, split in parts.items()}
+        kernel = split_axes(clone, inner, self._axes(clone, inner), view)
+        clone.erase()
+        if kernel is None:
+            return None
+        op = kernel.contraction
+        assert op is not None
+        argument = op.inputs[self.number]
+        assert isinstance(argument, BlockArgument)
+        kernel.sym_name = self.kernel.sym_name
+        rank = len(shape(argument))
+        order = (*(k for k in range(rank) if k != self.axis + 1), self.axis + 1)
+        copy = read_copy(kernel, GlobalStage(argument.index, order), name)
+        # It is no stage of a schedule.
+        del copy.attributes[STAGING]
+        return Made(kernel, copy, views)
+
+    def _parts(self) -> Mapping[SSAValue, AxisSplits] | None:
+        """Splits of the kernel's values; None where the contraction and an op on its result read
+        a tensor."""
+        at = self.op.output.data.index(IndexExpr.of(self.index)) - len(shape(self.op.result))
+        found: dict[SSAValue, AxisSplits] = {}
+        for v in _values(self.kernel):
+            sizes = shape(v)
+            if isinstance(v.owner, ConstantOp):
+                continue
+            uses = {use.operation for use in v.uses}
+            if self.op in uses and len(uses) > 1:
+                return None
+            axis = at + len(sizes)
+            if self.op in uses:
+                axis = self.axis if v is self.op.inputs[self.number] else -1
+            found[v] = tuple(
+                self._split(size) if k == axis else (size,) for k, size in enumerate(sizes)
+            )
+        return found
+
+    def _split(self, size: int) -> Shape:
+        return (1, 1) if size == 1 else (size // self.size, self.size)
+
+    def _axes(self, clone: KernelOp, parts: Mapping[SSAValue, AxisSplits]) -> WindowAxes:
+        """The split of a clone's contraction, whose index is written by its digits."""
+        op = clone.contraction
+        assert op is not None and op.domain is not None
+        number = IndexExpr.of(self.outer) * self.size + IndexExpr.of(self.index)
+        blocks = op.domain.ranges[self.index].extent // self.size
+        op.accesses = ArrayAttr(
+            AccessAttr([e.substitute({self.index: number}) for e in a.data]) for a in op.accesses
+        )
+        op.output = AccessAttr([e.substitute({self.index: number}) for e in op.output.data])
+        own = {self.outer: Range(0, blocks), self.index: Range(0, self.size)}
+        digits = dict.fromkeys(own, tuple(own))
+        kept = tuple(op.constraints)
+        return WindowAxes({**op.domain.ranges, **own}, {}, digits, parts, kept)
+
+
+def _whole_axes(op: ContractionOp, number: int) -> list[tuple[str, int]]:
+    """Indices of the result that alone move along an axis of an operand, not its last one, from end
+    to end, and no other operand."""
+    assert op.domain is not None
+    found: list[tuple[str, int]] = []
+    access = op.accesses.data[number].data
+    others = [a for k, a in enumerate(op.accesses) if k != number]
+    for axis, e in enumerate(access[:-1]):
+        if len(e.names) != 1 or e != IndexExpr.of(name := e.names[0]):
+            continue
+        size = shape(op.inputs[number])[axis]
+        places = [*op.output.data, *access, *(x for a in others for x in a.data)]
+        places += [c.data.expr for c in op.constraints]
+        is_whole = op.domain.ranges[name] == Range(0, size)
+        if is_whole and e in op.output.data and sum(name in x.names for x in places) == 2:
+            found.append((name, axis))
+    return found
+
+
+@dataclass(frozen=True)
+class Made:
+    """A kernel that reads a blocked copy, and what goes before it."""
+
+    kernel: KernelOp
+    copy: KernelOp
+    views: list[ReshapeOp] = field(default_factory=list[ReshapeOp])
+
+    def erase(self) -> None:
+        """Discard the kernels."""
+        for op in (self.kernel, self.copy, *reversed(self.views)):
+            op.erase()
+
+    def replace(self, kernel: KernelOp) -> None:
+        """Put the kernels in the place of one."""
+        results: list[SSAValue] = []
+        after: list[Operation] = []
+        for old, new in zip(kernel.outputs, self.kernel.outputs, strict=True):
+            keep_name(new, old)
+            after.append(ReshapeOp.of(new, shape(old)))
+            results.append(after[-1].results[0])
+        before = [*self.views, self.copy, self.kernel]
+        Rewriter.replace_op(kernel, [*before, *after], results)
+
+
+def _values(kernel: KernelOp) -> list[SSAValue]:
+    return [*kernel.block.args, *(v for op in kernel.block.ops for v in op.results)]
+
+
+def known_values(function: func.FuncOp, constants: Collection[str]) -> set[SSAValue]:
+    """Constant arguments of a function, and what is computed of these alone."""
+    names = zip(function.body.block.args, argument_names(function), strict=True)
+    known: set[SSAValue] = {a for a, name in names if name in constants}
+    for op in function.body.block.ops:
+        if isinstance(op, PURE) and op.operands and all(v in known for v in op.operands):
+            known.update(op.results)
+    return known
+
+
+@dataclass(frozen=True)
+class TileBlockConstantsPass(ModulePass):
+    """Lets contractions read constants in blocks of two vectors, on CPUs.
+
+    The weights `K[o, c]` of a convolution or a product that computes vectors along `o` are then
+    `K[o/32, c, 32]`, so that a tile of registers reads memory from one end to the other. A kernel
+    that makes the copy depends on constants alone, and runs once for many calls; it is not
+    counted. The cost model weighs the best schedules with and without it.
+    """
+
+    name = "tile-block-constants"
+
+    constants: tuple[str, ...] = ()
+    """Names of arguments that seldom change."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Block the constants of every kernel."""
+        device = device_of(op)
+        if device is None or not device.is_cpu:
+            return
+        names = {kernel: name for name, kernel in named_kernels(op).items()}
+        for function in ops_of(op, func.FuncOp):
+            known = known_values(function, self.constants)
+            for kernel in [k for k in function.body.block.ops if isinstance(k, KernelOp)]:
+                if kernel.schedule is None and kernel in names:
+                    _block(kernel, names[kernel], known, device)
+
+
+def _block(kernel: KernelOp, name: str, known: Collection[SSAValue], device: Device) -> None:
+    """Block a constant operand of a kernel, if that is estimated to be faster."""
+    for value in kernel.inputs:
+        found = Blocked.of(kernel, value, device) if value in known else None
+        made = found.made(f"{name}_blocks") if found is not None else None
+        if made is None:
+            continue
+        seconds = [
+            best_or_default(kernel_facts(k, device), device).estimate.seconds
+            for k in (kernel, made.kernel)
+        ]
+        if seconds[1] < COPY_GAIN * seconds[0]:
+            made.replace(kernel)
+            return
+        made.erase()
