@@ -24,6 +24,7 @@ from tiledialect.passes.algebra.rewrites.winograd import SlidingSum, WinogradRew
 from tiledialect.passes.split.rewrites.piece_names import is_kept
 from tiledialect.passes.split.rewrites.split_choice import Weighed, weighed_splits
 from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.cost.estimate import in_sequence
 from tiledialect.schedule.search.choice import best_seconds
 
 GAIN = 0.85
@@ -115,17 +116,13 @@ def _choose(found: SlidingSum, device: Device) -> str:
 
 
 def _fastest(ops: Sequence[Operation], device: Device) -> float:
-    """Seconds of contractions one after another, each split if that is better.
-
-    All but the first are enqueued before they can run, and begin at once.
-    """
+    """Seconds of contractions one after another, each split if that is better."""
     sums = [
         op
         for op in ops
         if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
     ]
-    queued = (len(sums) - 1) * device.launch_seconds
-    return sum(_seconds(op, device) for op in sums) - queued
+    return in_sequence((_seconds(op, device) for op in sums), device)
 
 
 def _seconds(op: ContractionOp, device: Device) -> float:

@@ -131,5 +131,5 @@ def _explained(found: Weighed | str) -> str:
     if found.reason:
         return f"split into partial results, as {found.reason}"
     done, which = ("split", "a") if found.ops else ("not split", "no")
-    gain = f"takes less than {SPLIT_GAIN:.0%} of the time of the whole"
+    gain = f"takes less than {SPLIT_GAIN:.0%} of the time of the whole, besides a launch"
     return f"{done} into partial results, as {which} split {gain}\n{found}"

@@ -17,7 +17,7 @@ from tiledialect.errors import TileError
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
-from tiledialect.schedule.cost.estimate import least_seconds
+from tiledialect.schedule.cost.estimate import in_sequence, least_seconds
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.search.choice import best, best_seconds
 from tiledialect.schedule.search.tensor_cores import (
@@ -44,6 +44,8 @@ CHUNK = 16
 """Alignment of long parts, so that they are read in whole vectors."""
 MIN_LONG_INDEX = 32
 """Extent of an index that is long enough, as its parts have groups for other indices, too."""
+EVEN = 1.5
+"""Largest ratio of numbers of parts, of which the one is taken whose parts are of the same size."""
 MORE_PARTS = 0.98
 """Maximum share of another split's time that more parts of sums of a GPU's columns may take: they
 have more groups, which read more places of memory at a time.
@@ -105,7 +107,8 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     found: list[Operation] = []
     splits: list[WeighedSplit] = []
     whole = best_seconds(facts, device)
-    least = SPLIT_GAIN * whole
+    launch = device.launch_seconds
+    least = launch + SPLIT_GAIN * (whole - launch)
     is_gpu = device.is_gpu
     are_columns = is_gpu and outputs >= device.compute_units and not facts.is_product
     for index, parts in _splits(op, facts, outputs, device):
@@ -249,8 +252,7 @@ def _splits(
         index = max(summed, key=reach)
         wanted = [ceil(2 * device.compute_units * size / outputs) for size in RESULTS_PER_GROUP]
         if is_gpu:
-            # Powers of two divide most sums. Of few results each group may have all, and a part.
-            wanted += [1 << n.bit_length() - 1 for n in wanted if n < FEW_PARTS]
+            # Of few results each group may have all, and a part.
             wanted.append(2 * device.compute_units)
             if outputs >= device.compute_units:
                 # Half as many groups, whose sums are longer.
@@ -265,9 +267,21 @@ def _splits(
             )
         if (few := 2 * device.compute_units * RESULTS_OF_ONE_WAVE // outputs) < FEW_PARTS + is_gpu:
             wanted.append(few)
-        for parts in sorted({min(n, facts.extents[index]) for n in wanted}):
+        extent = facts.extents[index]
+        fitting = {_even(n, extent) if is_gpu else min(n, extent) for n in wanted}
+        for parts in sorted(fitting):
             if parts > 1:
                 yield index, parts
+
+
+def _even(parts: int, extent: int) -> int:
+    """Nearest number of parts of the same size, in whole chunks if parts are that long."""
+    parts = min(parts, extent)
+    unit = CHUNK if extent >= CHUNK * parts else 1
+    near = range(ceil(parts / EVEN), int(parts * EVEN) + 1)
+    return min(
+        (n for n in near if extent % (unit * n) == 0), key=lambda n: abs(n - parts), default=parts
+    )
 
 
 def _multiple(extent: int, parts: int) -> int:
@@ -287,13 +301,12 @@ def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[f
         # A contraction that fills a tensor with one number is fused away, or short.
         if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
     ]
-    between = device.rates.kernels.handover * device.latency * 1e-6
     seconds = [least_seconds(facts, device) for facts in kernels]
     for k, facts in enumerate(kernels):
-        if between + sum(seconds) >= enough:
-            return between + sum(seconds), False
+        if (least := in_sequence(reversed(seconds), device)) >= enough:
+            return least, False
         seconds[k] = best_seconds(facts, device)
-    return between + sum(seconds), True
+    return in_sequence(reversed(seconds), device), True
 
 
 def _begins_rows(op: ContractionOp) -> bool:

@@ -9,7 +9,7 @@
 // WHY:      S: not split into partial results, as its schedule is given
 // WHY-NEXT: S: not split into partial results, as its 16777216 results fill the 132 compute units
 // WHY-NEXT: S: not split into partial results, as its {{[0-9]+}} groups fill the 132 compute units
-// WHY-NEXT: S: split into partial results, as a split takes less than 90% of the time of the whole
+// WHY-NEXT: S: split into partial results, as a split takes less than 90% of the time of the whole, besides a launch
 // WHY-NEXT:   whole: {{.*}} us
 // WHY-NEXT:   k in 2 parts: {{[0-9.]+}} us
 // WHY-NEXT:   k in 3 parts: {{.*}} us

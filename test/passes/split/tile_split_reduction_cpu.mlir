@@ -2,7 +2,7 @@
 // RUN: tile-opt %s -p 'tile-split-reduction{explain=true}' 2>&1 >/dev/null \
 // RUN:   | filecheck %s --check-prefix=WHY
 
-// WHY:      S: split into partial results, as a split takes less than 90% of the time of the whole
+// WHY:      S: split into partial results, as a split takes less than 90% of the time of the whole, besides a launch
 // WHY:      D: split into partial results
 // WHY-NEXT:   whole:
 // WHY-NEXT:   i in 16 parts:

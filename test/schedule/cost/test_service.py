@@ -14,6 +14,7 @@ from tiledialect.schedule.cost.estimate import (
     estimate,
     estimated,
     estimated_below,
+    in_sequence,
     least_seconds,
     modelled,
 )
@@ -140,3 +141,20 @@ def test_few_rows_leave_units_idle():
     moved = prod((1 << 10, 1 << 10, 4))
     few, many = (machine.rows(moved, groups).time for groups in (8, 1 << 10))
     assert few > many == max(moved, machine.launch)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_kernels_in_sequence(name: str) -> None:
+    device = DEVICES[name]
+    launch, long, short = device.launch_seconds, 1e-3, 1e-7
+    together = in_sequence([launch + long, launch + long], device)
+    between = device.rates.kernels.handover * device.latency * 1e-6
+    if device is CPU:
+        assert together == pytest.approx(2 * (launch + long))
+    else:
+        # The second launch takes place while the first kernel runs.
+        assert together == pytest.approx(launch + 2 * long + between)
+    # The host launches one after the other.
+    many = in_sequence([launch + short] * 50, device)
+    assert many >= 50 * launch
+    assert in_sequence([launch + long], device) == pytest.approx(launch + long)

@@ -16,6 +16,7 @@ microarchitecture (`rates`). The parts of the work overlap, but not wholly.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
 
@@ -81,6 +82,20 @@ def least_seconds(facts: Facts, device: Device) -> float:
     far = facts.moved / (device.bandwidth * 1e9)
     loss = device.rates.items.overlap_loss
     return max(arithmetic, far) + loss * min(arithmetic, far) + device.launch_seconds
+
+
+def in_sequence(seconds: Iterable[float], device: Device) -> float:
+    """Seconds of kernels each of which waits for the one before, by the seconds of each alone.
+
+    A queue takes the launches of the next ones while a kernel runs. The host needs a launch's time
+    for each.
+    """
+    launch, own = device.launch_seconds, device.rates.kernels
+    between = own.handover * device.latency * 1e-6 + (1 - own.queued) * launch
+    end = -between
+    for number, alone in enumerate(seconds, 1):
+        end = max(end + between, number * launch) + alone - launch
+    return end
 
 
 def _launched(found: Estimate, device: Device) -> Estimate:

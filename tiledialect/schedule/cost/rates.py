@@ -141,6 +141,7 @@ class Kernels:
     row_share: float
     cache_rate: float
     handover: float
+    queued: float
 
 
 @dataclass(frozen=True)
