@@ -89,6 +89,7 @@ BODIES = [
     ("¦O[i] = +(B[i, j]);", "because the sizes of `B` have no names"),
     # functions
     ("O = index(A, ¦B);", "`index` takes a dimension here, and this is a tensor"),
+    ("O = A * dim(A, ¦1.5);", "`dim` takes a dimension here, and this is a real number"),
     ("O = ¦index(A, 1);", "A has 1 dimension, and none is 1"),
     ("O = index(A, ¦N);", "`index` takes a number here, not a dimension"),
     ("O = as_float(A, ¦8);", "`as_float` makes numbers of 16, 32 or 64 bits, not 8"),

@@ -40,7 +40,17 @@ def wrong(function, *types):
         (lambda x: x >> lift.split(2.5), "2.5 is no size", "lift.split(2.5)"),
         (lambda x: x >> lift.pad(1, 1, "zero"), "pad takes lift.clamp", 'lift.pad(1, 1, "zero")'),
         (lambda x: x + x[0:4], "add takes arrays of the same sizes, not x (N)", "x + x[0:4]"),
-        (lambda x: x[0:4:2], "a slice has no step", "x[0:4:2]"),
+        (
+            lambda x: x[0:4:2],
+            "a slice has no step: use x >> lift.split(2) >> lift.map(lambda part: part[0])",
+            "x[0:4:2]",
+        ),
+        (
+            lambda x: x[::-1],
+            "a slice has no step: use x >> lift.gather(lambda i, n: n - 1 - i)",
+            "x[::-1]",
+        ),
+        (lambda x: x[0, 1], "x[i, j] is x[i][j]; lift.map takes slices of inner axes", "x[0, 1]"),
         (lambda x: np.sin(x), "np.sin does not take values of a Lift program: use lift.sin", None),
         (lambda x: x >> lift.map(np.exp), "use lift.exp", "x >> lift.map(np.exp)"),
         (lambda x: np.sum(x), "np.sum does not take values of a Lift program: use x >> ", None),

@@ -136,6 +136,8 @@ class Inputs:
                 raise TileError(f"no input of {self.name} holds reals to differentiate by")
             return tuple(reals)
         try:
+            if isinstance(wrt, Mapping):
+                raise TypeError
             names = tuple(map(self._named_input, (wrt,) if isinstance(wrt, str | int) else wrt))
         except TypeError:
             names = ()

@@ -305,8 +305,9 @@ class _Checker:
     ) -> None:
         for argument, found in zip(node.arguments[start:], arguments[start:], strict=False):
             if found.noun != kind.noun:
+                given = "a real number" if isinstance(argument, ast.Real) else found
                 raise TileError(
-                    f"`{node.function}` takes {kind} here, and this is {found}", argument.span
+                    f"`{node.function}` takes {kind} here, and this is {given}", argument.span
                 )
 
     # -- contractions ----------------------------------------------------------------------

@@ -43,6 +43,13 @@ def to_size(size: object, where: SourceSpan | None) -> Size:
     raise TileError(f"{size!r} is no size: give a number or a text such as 'N / 4'", where)
 
 
+def _with_step(step: object) -> str:
+    """Patterns for the elements that a slice with a step would give."""
+    if step == -1:
+        return "x >> lift.gather(lambda i, n: n - 1 - i)"
+    return f"x >> lift.split({step}) >> lift.map(lambda part: part[0])"
+
+
 class NoAttributeError(TileError, AttributeError):
     """A value has no attribute of this name: `hasattr` is false."""
 
@@ -95,6 +102,8 @@ class Value:
         where = place()
         if isinstance(key, slice):
             return self._slice(key, where)
+        if isinstance(key, tuple):
+            raise TileError("x[i, j] is x[i][j]; lift.map takes slices of inner axes", where)
         if isinstance(self.type, TensorType):
             index = key if isinstance(key, Value) else size_value(self._end(key, where), where)
             return Value(emit(lambda: ops.AtOp.make(self.ssa, index.ssa), where))
@@ -115,7 +124,7 @@ class Value:
 
     def _slice(self, key: Any, where: SourceSpan | None) -> Value:
         if key.step is not None:
-            raise TileError("a slice has no step", where)
+            raise TileError(f"a slice has no step: use {_with_step(key.step)}", where)
         start = self._end(0 if key.start is None else key.start, where)
         stop = self.size if key.stop is None else self._end(key.stop, where)
         return Value(

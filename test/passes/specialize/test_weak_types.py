@@ -265,6 +265,7 @@ def test_inputs_by_place(wrt: Any):
         (True, "`wrt` must name inputs of main (A, B), got True"),
         (1.5, "`wrt` must name inputs of main (A, B), got 1.5"),
         ([], "`wrt` must name inputs of main (A, B), got []"),
+        ({"A": 5}, "`wrt` must name inputs of main (A, B), got {'A': 5}"),
         ([None], "`wrt` must name inputs of main (A, B), got [None]"),
         ("X", "there is no input X to differentiate by; there is A, B"),
     ],
