@@ -83,7 +83,9 @@ def _operands(kernel: gpu.FuncOp, registers: Sequence[SSAValue]) -> int:
     found: dict[Block, int] = {}
     for op in ops_of(kernel, LoadOp):
         block = op.parent
-        if block is not None and op.memory not in registers:
+        users = [use.operation for use in op.result.uses]
+        is_kept = all(isinstance(user, StoreOp) and user.memory in registers for user in users)
+        if block is not None and op.memory not in registers and not is_kept:
             moved = (x for x in _loops_of_place(op) if x.is_unrolled and x.index in sums)
             found[block] = found.get(block, 0) + lanes_of(op.result) * prod(map(steps, moved))
     return max(found.values(), default=0)

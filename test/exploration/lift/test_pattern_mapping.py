@@ -166,8 +166,9 @@ def test_work_items_share_out_elements_and_the_parts_of_each(word: str, fast: td
     expected = outputs(program(name), name)
     assert np.array_equal(outputs(mapped, name)[0], expected[0])
     assert np.array_equal(td.compile(mapped.module, device=fast)(*inputs(name)), expected[0])
-    off = MappingSpace(parts, MappingSettings(vectorize=False, parts=False))
-    assert not any(d["mapping"] == word for d, _ in enumerated(off.mapped))
+    for other, given in ((parts, False), (rows, True)):
+        off = MappingSpace(other, MappingSettings(vectorize=False, parts=given))
+        assert not any(d["mapping"] == word for d, _ in enumerated(off.mapped))
 
 
 def test_windows_move_through_registers():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation
 
-from tiledialect.dialects.lift import maps, reductions, values
+from tiledialect.dialects.lift import layout, maps, reductions, values
 from tiledialect.dialects.lift.sharing import BY_GROUPS, most_groups
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.passes.lift.rules.places import reachable
@@ -49,6 +49,20 @@ def held(function: func.FuncOp, count: int) -> reductions.ReduceBase | None:
             return None
         inner = made
     return found[0]
+
+
+def reduces_parts(function: func.FuncOp, count: int) -> bool:
+    """Whether a map's sums, as of parts, are reduced in so many maps around one another."""
+    for op in reachable(function):
+        if isinstance(op, reductions.ReduceBase) and level(op) == count:
+            made = op.input.owner
+            while isinstance(made, layout.JoinOp | layout.AsScalarOp | layout.TransposeOp):
+                made = made.operands[0].owner
+            if isinstance(made, maps.MapBase) and any(
+                isinstance(x, reductions.ReduceBase) for x in made.walk()
+            ):
+                return True
+    return False
 
 
 def level(op: Operation, held: int | None = None) -> int | None:

@@ -26,6 +26,7 @@ from tiledialect.exploration.lift.levels import (
     level,
     levels,
     open_patterns,
+    reduces_parts,
 )
 from tiledialect.exploration.lift.planes import PLANES, copy_planes, rule_for, slid
 from tiledialect.exploration.lift.settings import MappingSettings, native_lanes
@@ -194,7 +195,7 @@ class MappingSpace:
             found += HELD
         if self.settings.local_memory and on_gpu and slid(self.program.function) is not None:
             found.append(PLANES)
-        if self.settings.parts and deepest > 2 and on_gpu:
+        if self.settings.parts and on_gpu and reduces_parts(function, 2):
             found += PARTS
         if self.settings.warps and deepest > 1 and on_gpu:
             found.append(WARPS)

@@ -31,6 +31,9 @@ from tiledialect.schedule.search.decisions import Decisions, Fixed
 PROMISING, WORTH = 3.0, 1.5
 """Most estimates of a seed before and after small changes, in multiples of the best one so far,
 with which it comes before the candidates of other programs."""
+NEAR = 1.2
+"""Most estimates of a program's candidates of other kinds of mappings, in multiples of the best one
+so far, with which they are measured as they are: estimates tell kinds apart less well."""
 FEWEST = 1e-9
 """Least seconds of a kernel in ratios."""
 LOOK = 0.1
@@ -136,7 +139,7 @@ class _Seeds:
     def _of_program(self, found: list[Ranked]) -> Iterator[Decisions]:
         """Candidate for each program, as small changes take as long as a look at another."""
         self._looked += 1
-        own = (replace(ranked, number=(self._looked, *ranked.number)) for ranked in found)
+        own = [replace(ranked, number=(self._looked, *ranked.number)) for ranked in found]
         self._pool = sorted((*self._pool, *own))
         if not self._pool:
             return
@@ -147,6 +150,9 @@ class _Seeds:
             if first.estimate < self._best:
                 self._best = first.estimate
                 yield first.decisions
+        for ranked in own[1:]:
+            if ranked.estimate < NEAR * self._plain:
+                yield ranked.decisions
 
     def _refine(self, ranked: Ranked) -> None:
         self._flying[self._estimators.refined(ranked)] = ranked
