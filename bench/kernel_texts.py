@@ -41,13 +41,14 @@ from tiledialect.api.loading import load
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
 from tiledialect.errors import TileError
-from tiledialect.ir.target_spec import SPEC, is_gpu
+from tiledialect.ir.target_spec import SPEC
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.lowering.pipeline import local_size_of, pipeline
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.schedule.cost.device import device_of
 from tiledialect.schedule.cost.estimate import estimate
+from tiledialect.schedule.cost.traits import kind_of
 
 ROOT = Path(__file__).parents[1]
 DEVICES = {path.stem: path for path in sorted((ROOT / "bench" / "devices").glob("*.mlir"))}
@@ -109,7 +110,7 @@ class Program:
 def programs() -> Iterator[Program]:
     """Every program for every device."""
     for device in DEVICES:
-        kind = "gpu" if is_gpu(description(device)) else "cpu"
+        kind = kind_of(description(device)).value
         yield from (_of_task(device, task.name, task) for task in tasks(WORKLOADS, kind))
         yield from (_of_example(device, name) for name in EXAMPLES)
         yield from (_of_derivation(device, name, kind) for name in derivations.WORKLOADS)

@@ -12,7 +12,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 
 from tiledialect.dialects.tile.schedule_text import read_schedules
 from tiledialect.ir.common_subexpressions import NamingCsePass
-from tiledialect.ir.target_spec import is_gpu, limit, platform
+from tiledialect.ir.target_spec import limit, platform
 from tiledialect.lowering.given_passes import GivenPasses
 from tiledialect.lowering.gpu.arith_share_reciprocals import ArithShareReciprocalsPass
 from tiledialect.lowering.gpu.gpu_broadcast_halves import GpuBroadcastHalvesPass
@@ -69,6 +69,7 @@ from tiledialect.passes.split.tile_outline_parts import TileOutlinePartsPass
 from tiledialect.passes.split.tile_split_rows import TileSplitRowsPass
 from tiledialect.passes.split.tile_split_scan import TileSplitScanPass
 from tiledialect.passes.split.tile_split_scatter import TileSplitScatterPass
+from tiledialect.schedule.cost.traits import traits_of
 from tiledialect.schedule.default_schedule import LOCAL_SIZE
 
 MODELLED = Fusion()
@@ -170,14 +171,14 @@ def kernel_passes(module: ModuleOp) -> tuple[ModulePass, ...]:
     """Passes over the kernel level for the module's device."""
     own = passes_of(platform(module))
     return (
-        *((GpuBroadcastHalvesPass(),) if not is_gpu(module) else ()),
+        *((GpuBroadcastHalvesPass(),) if traits_of(module).has_vectors else ()),
         *(p(**own[p.name]) for p in KERNEL_PASSES if p.name in own),
     )
 
 
 def join_nests(ctx: Context, op: ModuleOp) -> None:
     """Run the passes over nests that compare kernels with one another."""
-    joining = () if is_gpu(op) else (NestJoinKernelsPass(),)
+    joining = () if traits_of(op).interleaves_groups else (NestJoinKernelsPass(),)
     PassPipeline((NestBoundLoopsPass(numbers=True), *joining)).apply(ctx, op)
 
 
@@ -189,7 +190,7 @@ def lower_nests(ctx: Context, op: ModuleOp) -> None:
 
 def lower_joined_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level, each for itself."""
-    passes = nest_passes(passes_of(platform(op)), edges=not is_gpu(op))
+    passes = nest_passes(passes_of(platform(op)), edges=traits_of(op).has_vectors)
     PassPipeline((*passes, *kernel_passes(op))).apply(ctx, op)
 
 

@@ -24,7 +24,7 @@ from xdsl.printer import Printer
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import all_dialects
-from tiledialect.ir.target_spec import SPEC, is_gpu, platform
+from tiledialect.ir.target_spec import SPEC, platform
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.nest_to_gpu.nest_to_gpu import NestToGpuPass
@@ -32,6 +32,7 @@ from tiledialect.lowering.pipeline import join_nests, kernel_passes, nest_passes
 from tiledialect.lowering.quirks.table import passes_of
 from tiledialect.lowering.tile_to_linalg.convert_tile_to_linalg import ConvertTileToLinalgPass
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
+from tiledialect.schedule.cost.traits import traits_of
 
 HERE = Path(__file__).parent
 sys.path += [str(HERE / "support"), str(HERE.parent / "bench")]
@@ -83,7 +84,7 @@ def kernel_level(module: ModuleOp) -> Iterator[tuple[ModulePass, str]]:
     context, is_kernel, last = Context(), False, ""
     TileToNestPass().apply(context, module)
     join_nests(context, module)
-    nests = nest_passes(passes_of(platform(module)), edges=not is_gpu(module))
+    nests = nest_passes(passes_of(platform(module)), edges=traits_of(module).has_vectors)
     for p in (*nests, *kernel_passes(module), GpuArenaPass()):
         PassPipeline((p,)).apply(context, module)
         is_kernel |= isinstance(p, NestToGpuPass)

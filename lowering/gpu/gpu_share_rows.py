@@ -17,10 +17,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tiledialect.dialects.nest.memref import PrefetchOp
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.ir.ops_in import ops_in
-from tiledialect.ir.target_spec import is_gpu
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import element_bytes
 from tiledialect.lowering.nest.utils.shuffles import gathered, row_starts
+from tiledialect.schedule.cost.traits import traits_of
 
 READS = (memref.LoadOp, vector.LoadOp, PrefetchOp)
 """Ops on memory that do not write."""
@@ -260,7 +260,7 @@ class GpuShareRowsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Merge the loads of all blocks of kernels."""
-        if is_gpu(op):
+        if not traits_of(op).has_vectors:
             return
         for function in [x for x in ops_in(op) if isinstance(x, gpu.FuncOp)]:
             blocks = {x.parent for x in ops_in(function) if isinstance(x, vector.ShuffleOp)}

@@ -24,13 +24,14 @@ from tiledialect.index.size import Size
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.signature import argument_names, result_names
-from tiledialect.ir.target_spec import is_gpu, limit
+from tiledialect.ir.target_spec import limit
 from tiledialect.lowering.lift_to_nest.fetched_tiles import prepare_fetched_tiles
 from tiledialect.lowering.lift_to_nest.register_tiles import unroll_copies
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError, has_patterns, index_width
 from tiledialect.lowering.nest.utils.device_limits import check_fits
 from tiledialect.lowering.tile_to_nest.tile_to_nest import kernel_module
 from tiledialect.passes.diagnostics.reporting import keep_warnings
+from tiledialect.schedule.cost.traits import traits_of
 from tiledialect.schedule.default_schedule import LOCAL_SIZE
 
 if TYPE_CHECKING:
@@ -115,9 +116,9 @@ def host_builder(function: func.FuncOp, local_size: int, *, tracing: bool = Fals
 
 
 def most_work_items(function: func.FuncOp, local_size: int) -> int:
-    """Most work-items of a group that a program gives: on GPUs as many as the device allows."""
+    """Most work-items of a group that a program gives: lanes as many as the device allows."""
     module, most = function.get_toplevel_object(), 4 * local_size
-    if isinstance(module, ModuleOp) and is_gpu(module):
+    if isinstance(module, ModuleOp) and not traits_of(module).has_vectors:
         return limit(module, "max_work_group_size", most)
     return most
 

@@ -31,7 +31,6 @@ from tiledialect.index.integer.ranges import Env
 from tiledialect.index.integer.simplify import constant_difference, simplify_condition
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.ir.ops_in import ops_in, ops_of
-from tiledialect.ir.target_spec import is_gpu
 from tiledialect.lowering.nest.nest_vectorize import VECTOR_SIZES
 from tiledialect.lowering.nest.utils.access_strides import loops_around
 from tiledialect.lowering.nest.utils.builder import PRIVATE, is_local
@@ -43,6 +42,7 @@ from tiledialect.lowering.nest.utils.conditions import (
     set_condition,
 )
 from tiledialect.lowering.nest.utils.scope import NestScope
+from tiledialect.schedule.cost.traits import traits_of
 from tiledialect.schedule.loops import Role
 
 MAX_UNROLLED_STEPS = 64
@@ -262,7 +262,7 @@ class NestHalveVectorsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Halve the vector loops of all kernels."""
-        if is_gpu(op):
+        if not traits_of(op).has_vectors:
             return
         env = Env()
         # Inner ones first: loops around them are copied with them.

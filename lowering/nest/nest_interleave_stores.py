@@ -14,12 +14,12 @@ from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer.expressions import Expr
 from tiledialect.index.integer.ranges import Env
 from tiledialect.ir.ops_in import ops_in, ops_of
-from tiledialect.ir.target_spec import is_gpu
 from tiledialect.lowering.nest.utils.access_strides import stride_over
 from tiledialect.lowering.nest.utils.builder import GLOBAL
 from tiledialect.lowering.nest.utils.conditions import Guarded, set_condition
 from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.lowering.nest.utils.shuffles import INTERLEAVED
+from tiledialect.schedule.cost.traits import traits_of
 from tiledialect.schedule.loops import Role
 
 
@@ -140,7 +140,7 @@ class NestInterleaveStoresPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Interleave the stores of all kernels."""
-        if is_gpu(op):
+        if not traits_of(op).has_vectors:
             return
         env = Env()
         for loop in ops_of(op, ForOp):

@@ -29,7 +29,7 @@ from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.nest.utils.builder import LOCAL
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of
-from tiledialect.schedule.cost.device import Device, Kind, described, device_of
+from tiledialect.schedule.cost.device import Device, device_or_common
 from tiledialect.schedule.loops import Role
 
 ATTRIBUTES = {"sym_name", "function_type", "kernel", "known_block_size", "known_grid_size"}
@@ -353,6 +353,6 @@ class NestJoinKernelsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse the kernels of every host function."""
-        device = device_of(op) or described(Kind.CPU, {})
-        if device.is_cpu:
+        device = device_or_common(op)
+        if not device.traits.interleaves_groups:
             join_kernels(op, device)

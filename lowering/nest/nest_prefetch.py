@@ -25,7 +25,7 @@ from tiledialect.ir.ops_in import ops_in
 from tiledialect.lowering.nest.utils.access_strides import is_vector_access, value_of
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
-from tiledialect.schedule.cost.device import LINE, Device, Kind, described, device_of
+from tiledialect.schedule.cost.device import LINE, Device, device_or_common
 from tiledialect.schedule.loops import Role
 
 MIN_ROW_BYTES = 16 * LINE
@@ -182,7 +182,7 @@ class NestPrefetchPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Insert the prefetches of every kernel."""
-        device = device_of(op) or described(Kind.CPU, {})
+        device = device_or_common(op)
         blocks = [b for x in ops_in(op) for region in x.regions for b in region.blocks]
         for block in blocks:
             if passes := passes_over_rows(block):

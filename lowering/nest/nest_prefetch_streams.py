@@ -22,7 +22,7 @@ from tiledialect.lowering.nest.utils.access_strides import (
 )
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
-from tiledialect.schedule.cost.device import Kind, described, device_of
+from tiledialect.schedule.cost.device import device_or_common
 from tiledialect.schedule.loops import Role
 
 PREFETCH_DISTANCE = 2048
@@ -90,7 +90,7 @@ class NestPrefetchStreamsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Insert the prefetches of every kernel."""
-        device = device_of(op) or described(Kind.CPU, {})
+        device = device_or_common(op)
         for kernel in ops_of(op, gpu.FuncOp):
             if not ops_of(kernel, PrefetchOp):
                 prefetch_streams(kernel, device.second_cache)

@@ -24,7 +24,7 @@ from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.nest.utils.access_strides import executions, loops_around, stride_over
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
-from tiledialect.schedule.cost.device import LINE, Kind, described, device_of
+from tiledialect.schedule.cost.device import LINE, device_or_common
 from tiledialect.schedule.loops import Role
 
 MAX_LOADS = 32
@@ -132,7 +132,7 @@ class NestStreamStoresPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Mark the stores of every kernel."""
-        device = device_of(op) or described(Kind.CPU, {})
+        device = device_or_common(op)
         for kernel, numbers in (unread_arguments(op) | marked_unread(op)).items():
             if numbers and _size(kernel) > device.most_kept:
                 stream_stores(kernel, numbers)

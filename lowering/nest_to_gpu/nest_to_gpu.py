@@ -18,14 +18,15 @@ from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.index.integer.expressions import Expr
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.ir.target_spec import is_gpu, limit
+from tiledialect.ir.target_spec import limit
 from tiledialect.lowering.nest_to_gpu import async_copies as copies
 from tiledialect.lowering.nest_to_gpu import control as control
 from tiledialect.lowering.nest_to_gpu import memory as memory
 from tiledialect.lowering.nest_to_gpu.kernel import GpuKernel, Lowering
+from tiledialect.schedule.cost.traits import traits_of
 
-GPU_ALIGNMENT = 16
-"""Alignment of buffers on a GPU in bytes; arrays in a CPU's memory need not be aligned."""
+ALIGNMENT = 16
+"""Alignment of buffers in bytes where vectors must be aligned; a user's arrays need not be."""
 
 ASYNC_COPY_CAPABILITY = 80
 """Minimum compute capability of NVIDIA's GPUs that copy to local memory asynchronously."""
@@ -121,7 +122,7 @@ class NestToGpuPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every kernel."""
-        alignment = GPU_ALIGNMENT if is_gpu(op) else 0
+        alignment = 0 if traits_of(op).unaligned_vectors else ALIGNMENT
         asynchronous = limit(op, "compute_capability", 0) >= ASYNC_COPY_CAPABILITY
         for function in ops_of(op, gpu.FuncOp):
             if ops_of(function, *NEST_OPS):

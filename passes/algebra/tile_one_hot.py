@@ -27,8 +27,9 @@ from tiledialect.passes.algebra.rewrites.comparison_sums import as_comparison
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 from tiledialect.schedule.cost import scatters as cost
-from tiledialect.schedule.cost.device import Device, Kind, described, device_of
+from tiledialect.schedule.cost.device import Device, described, device_of
 from tiledialect.schedule.cost.estimate import estimate
+from tiledialect.schedule.cost.traits import Kind
 
 PLAIN = described(Kind.CPU, {"native_vector_width": 1})
 """Device that sums are weighed for where none is described."""

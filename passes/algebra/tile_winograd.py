@@ -25,6 +25,7 @@ from tiledialect.passes.split.rewrites.piece_names import is_kept
 from tiledialect.passes.split.rewrites.split_choice import Weighed, weighed_splits
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.cost.estimate import in_sequence
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.search.choice import best_seconds
 
 GAIN = 0.85
@@ -74,7 +75,7 @@ class TileWinogradPass(PassWithFlags):
         reasons.
         """
         device = device_of(module)
-        if device is None or not device.is_gpu or precision_of(module) != "f32":
+        if device is None or device.kind is not Kind.GPU or precision_of(module) != "f32":
             return []
         slidings = [SlidingSum.of(op) for op in ops_of(module, ContractionOp)]
         reasons = [

@@ -240,19 +240,19 @@ def _widen_domain(op: ContractionOp) -> None:
     check_one_owner(op)
 
 
-def fuse(function: func.FuncOp, apart: Collection[str] = (), *, gpu: bool = False) -> None:
+def fuse(function: func.FuncOp, apart: Collection[str] = (), *, vectors: bool = True) -> None:
     """Move the tile ops of a function into kernels, in place."""
     block = function.body.block
     _materialize_constants(block)
     eliminate_masks(function.body)
     sink_slices(function.body, apart)
     merge_added_parts(block)
-    if not gpu:
+    if vectors:
         select_diagonals(block)
         select_inside(block)
     contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
     # Cores write whole rows no slower than parts of them.
-    completed = {op for op in contractions if (gpu or _has_gaps(op)) and is_completed(op)}
+    completed = {op for op in contractions if (not vectors or _has_gaps(op)) and is_completed(op)}
     for op in contractions:
         if op not in completed:
             index_constant_positions(op)
@@ -437,16 +437,16 @@ class TileFusePass(PassWithFlags):
                 raise TileError(f"there is no result {name} to keep apart{like}")
         for function in ops_of(op, func.FuncOp):
             if has_one_block(function) and _is_static(function) and not has_control_flow(function):
-                block, gpu = function.body.block, device is not None and device.is_gpu
-                # Neighbours in several parts are no wide access of a GPU.
-                taps = STENCIL_FUSION if gpu else COPY_FUSION
+                block, vectors = function.body.block, device is None or device.traits.has_vectors
+                # Neighbours in several parts are no wide access of a work-item that is a lane.
+                taps = COPY_FUSION if vectors else STENCIL_FUSION
                 loads, rows = self.loads, self.rows
                 rules = {taps: loads, CONCATENATION_FUSION: loads, PRODUCER_INLINING: loads}
-                # Vectors of CPUs lie along rows; on GPUs it has not been measured.
-                rules |= {} if gpu else {GATHER_INLINING: loads}
+                # Vectors lie along rows; without them it has not been measured.
+                rules |= {GATHER_INLINING: loads} if vectors else {}
                 rules |= {ROW_FUSION: rows, EXTREMUM_COUNTING: rows, HORIZONTAL_FUSION: self.beside}
                 given = kernels_in(block)
-                fuse(function, apart, gpu=gpu)
+                fuse(function, apart, vectors=vectors)
                 copy_returned_arguments(function)
                 forced = rules, self.again, apart
                 fusion = KernelFusion(block, machine, *forced, given, explains=self.explain)

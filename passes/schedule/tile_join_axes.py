@@ -151,7 +151,7 @@ class TileJoinAxesPass(ModulePass):
             if done.isdisjoint(parts) and all(part.schedule is None for part in parts):
                 self._join(parts, device, [texts.get(part) for part in parts])
             done.update(parts)
-        if device.is_cpu:
+        if device.traits.has_vectors:
             for name, kernel in named_kernels(op).items():
                 if kernel.schedule is None:
                     collapse_reads(kernel, _ordered(given.get(name), kernel))
@@ -180,7 +180,7 @@ class TileJoinAxesPass(ModulePass):
 def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
     """Minimum size of a second axis that stays separate."""
     op = kernel.contraction
-    if device.is_cpu or op is None:
+    if device.traits.has_vectors or op is None:
         least = _least_row(kernel, device)
         return lambda _: least
     row = MIN_ROW_ON_GPU if len(op.inputs) > 1 else device.sub_group_size
@@ -189,11 +189,12 @@ def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
 
 
 def _least_row(kernel: KernelOp, device: Device) -> int:
-    """The same for rows, or without contractions: on GPUs rows that wide accesses divide stay.
+    """The same for rows, or without contractions: rows of a few vectors stay, and where lanes are
+    work-items those that wide accesses divide.
 
     Summed axes of rows are one axis there, of which work-items have equal parts.
     """
-    if device.is_cpu:
+    if device.traits.has_vectors:
         return MIN_ROW_VECTORS * device.native_vector_width
     if kernel.axes is not None:
         last = [*kernel.axes.ranges][-1]

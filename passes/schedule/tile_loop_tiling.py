@@ -73,11 +73,11 @@ def scan_schedules_of(op: ScanOp, device: Device | None) -> Iterator[Schedule]:
     can run."""
     shape = ScanShape(shape_of(tensor_type(op.result)) or (), op.along, op.block)
     if device is None:
-        return scan_schedules(shape, gpu=False, most_items=1)
+        return scan_schedules(shape, vectors=True, most_items=1)
     shared = SHARED_BYTES + (RUN_BYTES if op.keys is not None else 0)
     room = device.local_mem_size // shared
     most = max(1, min(device.max_work_group_size, room))
-    return scan_schedules(shape, device.is_gpu, most)
+    return scan_schedules(shape, device.traits.has_vectors, most)
 
 
 LISTED_FAMILIES = ("scan", "scatter")

@@ -115,8 +115,8 @@ class TileSplitReductionPass(PassWithFlags):
 
 
 def _in_kept_rows(ops: Sequence[ContractionOp], device: Device) -> set[ContractionOp]:
-    """Aggregates of rows that work-groups of a GPU keep, as some of them need others."""
-    if not device.is_gpu:
+    """Aggregates of rows that work-groups keep in registers, as some of them need others."""
+    if not device.registers_unit:
         return set()
     groups = (group_of(op) for op in ops if not isinstance(op.parent_op(), KernelOp))
     return {

@@ -87,7 +87,7 @@ class TileSplitRowsPass(ModulePass):
             fit = (a for a in rows.summed if rows.shape[a] % self.parts == 0)
             return next(((a, self.parts) for a in fit), None)
         assert device is not None
-        if device.is_cpu:
+        if not device.traits.interleaves_groups:
             wanted = _model_split(leader, device, precision_of(module))
             return _cached_split(group, *wanted, device) if wanted is not None else None
         if group.is_kept(device):

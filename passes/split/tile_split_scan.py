@@ -22,23 +22,24 @@ from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.names import give_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.ir.target_spec import is_gpu, limit
+from tiledialect.ir.target_spec import limit
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.views.initial_values import filled
 from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.traits import Kind, kind_of
 
 MIN_BLOCK = 4096
 MAX_BLOCKS = 4096
 """Maximum number of blocks: few work-items scan the blocks' aggregates."""
-ROWS_PER_UNIT = {False: 4, True: 2}
-"""Rows that a compute unit, of a CPU or a GPU, needs to be busy."""
+ROWS_PER_UNIT = {Kind.CPU: 4, Kind.GPU: 2}
+"""Rows that a compute unit needs to be busy."""
 
 
-def block_for(op: ScanOp, units: int, gpu: bool) -> int | None:
+def block_for(op: ScanOp, units: int, kind: Kind) -> int | None:
     """Length of the blocks of a scan on a device; None if it is best as it is."""
     shape = shape_of(tensor_type(op.result)) or ()
     rows = prod(size for axis, size in enumerate(shape) if axis != op.along)
-    if rows >= ROWS_PER_UNIT[gpu] * units or op.size < 4 * MIN_BLOCK:
+    if rows >= ROWS_PER_UNIT[kind] * units or op.size < 4 * MIN_BLOCK:
         return None
     return max(MIN_BLOCK, 1 << (ceil_div(op.size, MAX_BLOCKS) - 1).bit_length())
 
@@ -143,13 +144,13 @@ class TileSplitScanPass(ModulePass):
         """Split every scan that is long enough."""
         if self.block is not None and self.block < 1:
             raise TileError(f"`block` must be at least 1, got {self.block}")
-        units, gpu = limit(op, "compute_units", 1), is_gpu(op)
+        units, kind = limit(op, "compute_units", 1), kind_of(op)
         for scan in ops_of(op, ScanOp):
             in_kernel = isinstance(scan.parent_op(), KernelOp)
             is_one = scan.every is None and scan.keys is None
             if not is_one or in_kernel or not _is_static(scan):
                 continue
-            block = block_for(scan, units, gpu) if self.block is None else self.block
+            block = block_for(scan, units, kind) if self.block is None else self.block
             if block is not None and block < scan.size:
                 made = SplitScan(scan, block).ops()
                 Rewriter.replace_op(scan, made, [made[-1].results[0]])

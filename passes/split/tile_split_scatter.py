@@ -22,9 +22,10 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
-from tiledialect.schedule.cost.device import Device, Kind, device_of
+from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.cost.estimate import estimate
 from tiledialect.schedule.cost.scatters import ScatterWork
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import PARALLEL, Role
 from tiledialect.schedule.scatters import row_index, scatter_schedule
 
@@ -102,7 +103,7 @@ class TileSplitScatterPass(ModulePass):
             if kept or isinstance(scatter.parent_op(), KernelOp):
                 continue
             parts = self.parts or 1
-            if self.parts is None and device is not None and device.kind in MIN_INDICES:
+            if self.parts is None and device is not None:
                 parts = parts_for(scatter, device)
             if parts > 1:
                 made = split(scatter, parts)

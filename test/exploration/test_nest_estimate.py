@@ -13,8 +13,9 @@ from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.utils.estimate import estimate_nest, nest_work
 from tiledialect.passes.lift import RULES, Derivation
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
-from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.nests import NestWork
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.search.decisions import Fixed
 
 CPU, GPU = (described(kind, {}) for kind in (Kind.CPU, Kind.GPU))

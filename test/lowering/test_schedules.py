@@ -41,7 +41,8 @@ from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
 from tiledialect.passes.diagnostics.schedule_explanation import explanation
 from tiledialect.passes.schedule.rewrites.layout_copies import insert_layout_copies
 from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass, weighed_given
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.tools.tile_opt import TileOptMain
 
 Array = npt.NDArray[Any]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopIndex, Schedule
 from tiledialect.schedule.search.candidates.patterns import PATTERNS, generated
 

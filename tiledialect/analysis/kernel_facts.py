@@ -96,12 +96,12 @@ def _facts_around(op: ContractionOp, kernel: KernelOp, device: Device | None) ->
 def _are_read_again(read: Sequence[Tensor], found: Facts, device: Device | None) -> bool:
     """Whether the inputs of an operand's producers count as reads: they can be staged.
 
-    On GPUs it holds only where each serves several results: work-items that share sums read across
-    them.
+    Where work-items are lanes, it holds only if each serves several results: work-items that share
+    sums read across them.
     """
-    is_cpu = device is not None and device.is_cpu
+    has_vectors = device is not None and device.traits.has_vectors
     results = {name for name in found.output_indices if found.extents[name] > 1}
-    return bool(read) and (is_cpu or not any(t.names.issuperset(results) for t in read))
+    return bool(read) and (has_vectors or not any(t.names.issuperset(results) for t in read))
 
 
 def contraction_facts(op: ContractionOp) -> Facts:

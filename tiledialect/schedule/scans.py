@@ -136,22 +136,22 @@ class ScanRow:
         return LoopLevel(self.name, step * self.stride, extent, role, axis)
 
 
-def scan_schedule(scan: ScanShape, gpu: bool, most_items: int) -> Schedule:
+def scan_schedule(scan: ScanShape, vectors: bool, most_items: int) -> Schedule:
     """Schedule of a scan for a kind of device, with at most so many work-items in a group."""
-    return next(scan_schedules(scan, gpu, most_items))
+    return next(scan_schedules(scan, vectors, most_items))
 
 
-def scan_schedules(scan: ScanShape, gpu: bool, most_items: int) -> Iterator[Schedule]:
+def scan_schedules(scan: ScanShape, vectors: bool, most_items: int) -> Iterator[Schedule]:
     """Schedules of a scan for a kind of device, the preferred one first.
 
     On CPUs a work-item scans several independent rows at the same time, or the neighbours along the
     innermost axis, in vectors. On GPUs work-items share a row, with neighbouring work-items at
     neighbouring elements.
     """
-    if gpu:
-        found = (_gpu_rows if scan.is_contiguous else _gpu_columns)(scan, most_items)
-    else:
+    if vectors:
         found = _cpu_rows(scan) if scan.is_contiguous else _cpu_columns(scan)
+    else:
+        found = (_gpu_rows if scan.is_contiguous else _gpu_columns)(scan, most_items)
     yield from dict.fromkeys(Schedule(tuple(x for x in own if x.extent > 1)) for own in found)
 
 

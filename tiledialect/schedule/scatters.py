@@ -7,7 +7,8 @@ from itertools import product
 from math import gcd, prod
 
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import PARALLEL, LoopLevel, Role, Schedule, ScheduleError
 
 
@@ -16,14 +17,13 @@ def row_index(axis: int) -> str:
     return f"d{axis}"
 
 
-CPU_LANES = (16, 8, 4)
-CPU_VECTORS = (4, 1, 2, 8)
-GPU_LANES = (4, 2, 1)
-GPU_ITEMS = (256, 128, 512)
-"""Numbers of work-items of a GPU that search the indices together, the preferred one first, as in
-all sizes here."""
-SLABS_OF_UNIT = {Kind.CPU: (2, 1, 4), Kind.GPU: (8, 4, 16)}
-"""Numbers of work-groups that share the rows for each compute unit, over all columns."""
+SIZES = {
+    Kind.CPU: ((2, 1, 4), (16, 8, 4), (4, 1, 2, 8), (1,)),
+    Kind.GPU: ((8, 4, 16), (4, 2, 1), (1,), (256, 128, 512)),
+}
+"""Numbers of work-groups that share the rows for each compute unit, over all columns; of lanes of a
+vector, and of vectors; and of work-items that search the indices together: the preferred one first.
+"""
 
 
 def rows_of_item(schedule: Schedule, axis: int, size: int) -> int:
@@ -53,8 +53,7 @@ def scatter_schedules(whole: tuple[int, ...], axis: int, device: Device) -> Iter
 
     The rows are along ``axis`` of the result; the axes before it are parts, for work-groups.
     """
-    sizes = (GPU_LANES, (1,), GPU_ITEMS) if device.is_gpu else (CPU_LANES, CPU_VECTORS, (1,))
-    found = product(SLABS_OF_UNIT[device.kind], *sizes)
+    found = product(*SIZES[device.kind])
     yield from dict.fromkeys(_schedule(whole, axis, device, *own) for own in found)
 
 
@@ -71,14 +70,14 @@ def _schedule(
     row, first = row_index(axis), axis + 1
     *outer, last = shape[1:] or (1,)
     together = 1
-    if device.is_gpu:
+    if device.traits.has_vectors:
+        lanes = min(lanes, 1 << (last.bit_length() - 1))
+        vectors = min(vectors, ceil_div(last, lanes))
+    else:
         lanes = gcd(last, lanes)
         most = min(items, device.max_work_group_size)
         items = min(most, last // lanes)
         together = max(1, min(most // items, shape[0]))
-    else:
-        lanes = min(lanes, 1 << (last.bit_length() - 1))
-        vectors = min(vectors, ceil_div(last, lanes))
     tile = items * lanes * vectors
     groups = ceil_div(last, tile) * prod(outer) * parts
     slabs = max(1, ceil_div(slabs_unit * device.compute_units, groups)) * together

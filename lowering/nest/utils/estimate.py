@@ -140,7 +140,7 @@ def _flops_of_loop(loop: ForOp, device: Device) -> float:
         return 0.0
     count = _executions(loop) * steps(loop)
     each = device.rates.nests.loop_step
-    return each * count * _own_vector(device) / _lanes(loop, device)[1]
+    return each * count * device.item_lanes / _lanes(loop, device)[1]
 
 
 def _flops_of_number(op: Operation, device: Device) -> float:
@@ -150,11 +150,6 @@ def _flops_of_number(op: Operation, device: Device) -> float:
     is_slow = isinstance(op, _SLOW) or op.dialect_name() == "math"
     weight = device.rates.nests.slow if is_slow else 1.0
     return weight * own * _executions(op) * _waste(op, device, own)
-
-
-def _own_vector(device: Device) -> int:
-    """Lanes that a vector of a work-item fills: those of a GPU are other work-items."""
-    return device.native_vector_width if device.is_cpu else 1
 
 
 def _executions(op: Operation) -> int:
@@ -195,7 +190,7 @@ def _repeats(op: LoadOp | StoreOp, scope: NestScope) -> int:
 def _lanes(op: Operation, device: Device) -> tuple[ForOp | None, int]:
     """The loop around an op whose steps are the lanes of vectors, and their number."""
     around = [*loops_around(op)]
-    wide = max(device.native_vector_width if device.is_cpu else device.sub_group_size, 1)
+    wide = max(device.simd_lanes, 1)
     for role in (Role.VECTOR, Role.LOCAL):
         for loop in around:
             is_first = role is Role.VECTOR or loop.role.data.axis == "x"
@@ -206,7 +201,7 @@ def _lanes(op: Operation, device: Device) -> tuple[ForOp | None, int]:
 
 def _waste(op: Operation, device: Device, own: int = 1) -> float:
     """Lanes of a CPU's vectors for each that an op uses; a GPU's idle lanes count elsewhere."""
-    if not device.is_cpu:
+    if not device.traits.has_vectors:
         return 1.0
     used = max(_lanes(op, device)[1], min(own, device.native_vector_width))
     return device.native_vector_width / used
@@ -223,13 +218,13 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
         count, is_held = _accesses(op, scope), counts.held and is_register(op.memory)
         counts.flops += (0.0 if is_held else access) * own * count * _waste(op, device, own)
         return
-    if not device.is_cpu:
+    if not device.traits.has_vectors:
         _count_warp_access(op, counts, scope, device)
         return
     count = _accesses(op, scope)
     stride = stride_over(loop, op, scope) if loop is not None else None
     scattered = loop is not None and stride not in (0, 1)
-    waste = float(_own_vector(device)) if scattered else None
+    waste = float(device.item_lanes) if scattered else None
     counts.flops += access * own * count * (waste or _waste(op, device, own))
     if t.memory_space == GLOBAL:
         each = nbytes / max(lanes, 1) if stride == 0 else nbytes * min(2, stride or 1)

@@ -40,7 +40,7 @@ def registers_of(kernel: gpu.FuncOp, device: Device, items: int) -> int:
     memories = [memory for memory in registers if not _continues(memory, registers)]
     private = sum(bytes_of(m.type) for m in memories if isinstance(m.type, MemRefType)) / WORD
     own = device.rates.nests.own_registers
-    if device.is_gpu:
+    if not device.traits.has_vectors:
         return int(private + _operands(kernel, registers) + _fetched(kernel, device, items) + own)
     width = device.native_vector_width
     rows: dict[object, int] = {}

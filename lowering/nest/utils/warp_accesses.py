@@ -21,11 +21,11 @@ from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, element_bytes
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.banks import BANKS, WORD, busiest_bank
-from tiledialect.schedule.cost.device import SECTORS, Device, Kind
+from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.traits import TRAITS, Kind
 from tiledialect.schedule.loops import Role
 
-LINE = 128
-"""Bytes of a line of the first cache."""
+GPU = TRAITS[Kind.GPU]
 AXES = "xyz"
 KEPT, HITS = 2, 4
 """Most bytes that are fetched for each one that a loop uses step by step, and lines that are found
@@ -54,9 +54,9 @@ def warp_access(op: LoadOp | StoreOp, device: Device, scope: NestScope) -> WarpA
     strides = [*_lane_strides(op, lanes, scope)]
     if t.memory_space != GLOBAL:
         return WarpAccess(_bank_rows(strides, width * ceil_div(size, WORD)), 0.0, width)
-    sector = SECTORS[Kind.GPU]
+    sector = GPU.sector
     nbytes = sector * _pieces(strides, width * size, size, sector) / lanes
-    lines = _pieces(strides, width * size, size, LINE)
+    lines = _pieces(strides, width * size, size, GPU.line)
     if _is_continued(op, scope, at_once, sector // size):
         nbytes, lines = min(nbytes, KEPT * width * size), ceil_div(lines, HITS)
     return WarpAccess(lines, nbytes, width)

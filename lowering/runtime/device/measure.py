@@ -268,18 +268,18 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
     from tiledialect.lowering.runtime.program.build import build_options, build_program
 
     queue = queue_for(device)
-    is_cpu = device.type == "cpu"
-    kind = "cpu" if is_cpu else "gpu"
-    width = max(4, device.native_vector_width) if is_cpu else 1
+    on_host = device.type == "cpu"
+    kind = "cpu" if on_host else "gpu"
+    width = max(4, device.native_vector_width) if on_host else 1
     per_unit, group = ITEMS[kind]
     items = per_unit * device.compute_units
     nbytes = min(nbytes or BYTES[kind], device.max_mem_alloc_size // 4)
     # Each work-item writes a float.
     nbytes = 4096 * ceil_div(max(nbytes, 4 * items), 4096)
-    source = _source(width) + (STORES.replace("PIECE", str(PIECE)) if is_cpu else "")
+    source = _source(width) + (STORES.replace("PIECE", str(PIECE)) if on_host else "")
     options = build_options(device.short_platform)
     program = build_program(source, queue.context, queue.device, options)
-    buffers = _buffers(queue, program, nbytes, is_cpu=is_cpu)
+    buffers = _buffers(queue, program, nbytes, on_host=on_host)
 
     def launcher(name: str, size: int, local: int, times: int = 1) -> Callable[[], None]:
         kernel: Any = cl.Kernel(program, name)
@@ -292,31 +292,31 @@ def measure(device: Device, nbytes: int | None = None, rounds: int = ROUNDS) -> 
 
         return run
 
-    shared = min(device.compute_units, processors()) if is_cpu else 0
+    shared = min(device.compute_units, processors()) if on_host else 0
     runs = (
-        _Runs(launcher("copy", nbytes // 16, 64 if is_cpu else 256), shared, is_copy=True),
+        _Runs(launcher("copy", nbytes // 16, 64 if on_host else 256), shared, is_copy=True),
         _Runs(launcher("arithmetic", items, group), shared),
         _Runs(launcher("nothing", group * device.compute_units, group, LAUNCHES)),
     )
     share = _run_interleaved(runs, rounds)
     rates = _rates_of(runs, nbytes, 2 * STEPS * CHAINS * width * items)
-    if is_cpu:
+    if on_host:
         rates = replace(rates, kept=float(_in_caches(queue, program, buffers, nbytes, rounds)))
     return Measurement(rates, share)
 
 
-def _buffers(queue: Any, program: Any, nbytes: int, *, is_cpu: bool) -> list[Any]:
+def _buffers(queue: Any, program: Any, nbytes: int, *, on_host: bool) -> list[Any]:
     """Buffers of numbers to copy, and to compute with."""
     import numpy as np
     import pyopencl as cl
 
     buffers = [cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, nbytes) for _ in range(2)]
-    if is_cpu:
+    if on_host:
         # The threads that will copy memory touch it first, each its own part, as threads of a
         # kernel touch its results: on a machine of several sockets it lies near them.
         cl.Kernel(program, "numbers")(queue, (nbytes // 16,), None, *buffers)
     for buffer in buffers:
-        filled = READ if is_cpu else nbytes
+        filled = READ if on_host else nbytes
         cl.enqueue_fill_buffer(queue, buffer, np.array(0.5, np.float32), 0, filled)
     return buffers
 

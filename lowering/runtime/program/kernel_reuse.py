@@ -27,7 +27,7 @@ from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import accesses_of, plan_of
 from tiledialect.lowering.tile_to_nest.tile_to_nest import lower_to_nests
 from tiledialect.lru_cache import LruCache
-from tiledialect.schedule.cost.device import Kind, described, device_of
+from tiledialect.schedule.cost.device import device_or_common
 
 KEPT = 1024
 """Number of kernels that are kept, the last ones used: tens of kilobytes each."""
@@ -63,7 +63,7 @@ class PrintedKernels:
         """
         alone = _alone(kernel, module)
         (own,) = ops_of(alone, gpu.FuncOp)
-        device = device_of(alone) or described(Kind.CPU, {})
+        device = device_or_common(alone)
         generalize_batch(own, device)
         sizes = open_steps(own, device)
         around = own.parent_op()

@@ -109,8 +109,11 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     whole = best_seconds(facts, device)
     launch = device.launch_seconds
     least = launch + SPLIT_GAIN * (whole - launch)
-    is_gpu = device.is_gpu
-    are_columns = is_gpu and outputs >= device.compute_units and not facts.is_product
+    are_columns = (
+        device.traits.interleaves_groups
+        and outputs >= device.compute_units
+        and not facts.is_product
+    )
     for index, parts in _splits(op, facts, outputs, device):
         try:
             made = ReductionSplit(op, index, parts, _multiple(facts.extents[index], parts)).ops()
@@ -132,7 +135,8 @@ def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None
     As in a cross entropy: a row kernel then reads each row once, and its elements are never
     written.
     """
-    if device.is_cpu or (index := _row_index(op)) is None:
+    # A core reads rows again from its caches.
+    if not device.traits.interleaves_groups or (index := _row_index(op)) is None:
         return None
     rows = facts.extents[index]
     if not device.is_busy_with(rows) or split_obstacle(op, index) is not None:
@@ -202,9 +206,9 @@ def _no_split_reason(
     if outputs > 2 * units * RESULTS_PER_GROUP[1]:
         return f"its {outputs} results fill the {units} compute units"
     lanes = units * device.native_vector_width
-    if device.is_cpu and facts.points < MIN_CPU_POINTS and outputs > lanes:
+    if device.traits.has_vectors and facts.points < MIN_CPU_POINTS and outputs > lanes:
         return f"its {outputs} results are a vector or more for each of {units} compute units"
-    if device.is_gpu:
+    if device.traits.interleaves_groups:
         groups = _groups(facts, device)
         # Groups whose items share the sums of few results are many where larger ones are too few.
         has_tiles = not _is_matrix(facts) or outputs >= groups * MIN_TILE
@@ -230,10 +234,10 @@ def _splits(
 ) -> Iterator[tuple[str, int]]:
     """Index that moves the inputs farthest, and numbers of parts that fill the device.
 
-    On a GPU an index of few values, as taps have, or fewer than the parts that few results need,
-    has no parts if there is another.
+    Where units need several groups, an index of few values, as taps have, or fewer than the parts
+    that few results need, has no parts if there is another.
     """
-    is_gpu = device.is_gpu
+    many_groups = device.traits.interleaves_groups
     needed = min(
         2 * device.compute_units, ceil(2 * device.compute_units * RESULTS_PER_GROUP[0] / outputs)
     )
@@ -244,14 +248,14 @@ def _splits(
     ]
 
     def reach(name: str) -> tuple[bool, int]:
-        is_long = is_gpu and facts.extents[name] >= max(FEW_PARTS, min(needed, MIN_LONG_INDEX))
+        is_long = many_groups and facts.extents[name] >= max(FEW_PARTS, min(needed, MIN_LONG_INDEX))
         strides = (abs(t.strides.get(name, 0)) for t in facts.inputs)
         return is_long, max(strides) * facts.extents[name]
 
     if summed:
         index = max(summed, key=reach)
         wanted = [ceil(2 * device.compute_units * size / outputs) for size in RESULTS_PER_GROUP]
-        if is_gpu:
+        if many_groups:
             # Of few results each group may have all, and a part.
             wanted.append(2 * device.compute_units)
             if outputs >= device.compute_units:
@@ -265,10 +269,11 @@ def _splits(
                     ceil_div(facts.extents[index], MAX_LONG_PART),
                 )
             )
-        if (few := 2 * device.compute_units * RESULTS_OF_ONE_WAVE // outputs) < FEW_PARTS + is_gpu:
+        few = 2 * device.compute_units * RESULTS_OF_ONE_WAVE // outputs
+        if few < FEW_PARTS + many_groups:
             wanted.append(few)
         extent = facts.extents[index]
-        fitting = {_even(n, extent) if is_gpu else min(n, extent) for n in wanted}
+        fitting = {_even(n, extent) if many_groups else min(n, extent) for n in wanted}
         for parts in sorted(fitting):
             if parts > 1:
                 yield index, parts

@@ -19,7 +19,8 @@ from tiledialect.exploration.parts import Candidate
 from tiledialect.ir.signature import parse_type
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.passes.lift import RULES, Derivation, replay
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.search.decisions import enumerated, made
 
 SMALL = Settings(

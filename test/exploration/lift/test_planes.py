@@ -14,7 +14,8 @@ from tiledialect.exploration.lift.settings import (
     ParameterSettings,
 )
 from tiledialect.passes.lift import RULES, Derivation
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.search.decisions import Fixed, made
 
 

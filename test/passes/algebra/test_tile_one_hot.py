@@ -13,7 +13,8 @@ from running import Case, reference, run, run_together
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.scatters import scatter_schedule, scatter_schedules
 
 Array = npt.NDArray[Any]

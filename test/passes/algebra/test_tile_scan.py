@@ -222,25 +222,25 @@ def test_each_level():
 def test_chosen_schedules():
     """Schedules of both kinds of devices are legal, for all shapes."""
     lengths = (1, 7, 32, 4097)
-    for gpu, n, m, axis in product((True, False), lengths, lengths, range(2)):
+    for vectors, n, m, axis in product((False, True), lengths, lengths, range(2)):
         for block in (None, 1, 6, 32):
             shape = (n, m)
             divided = block if block is not None and block < shape[axis] else None
-            scan, most = ScanShape(shape, axis, divided), 64 if gpu else 4096
-            schedules = [*scan_schedules(scan, gpu, most)]
-            assert schedules[0] == scan_schedule(scan, gpu, most)
-            assert all(schedule.work_items <= (64 if gpu else 1) for schedule in schedules)
+            scan, most = ScanShape(shape, axis, divided), 4096 if vectors else 64
+            schedules = [*scan_schedules(scan, vectors, most)]
+            assert schedules[0] == scan_schedule(scan, vectors, most)
+            assert all(schedule.work_items <= (1 if vectors else 64) for schedule in schedules)
             some = [schedules[0], *schedules[1::5]]
             own = [Scan(shape, axis, s, "add", "f32", False, divided, False) for s in some]
             parsed(module_of(own))
 
 
 @pytest.mark.covering(1)
-@pytest.mark.parametrize("gpu", [False, True])
+@pytest.mark.parametrize("vectors", [True, False])
 @pytest.mark.parametrize(("shape", "axis"), [((3, 300), 1), ((130, 9), 0), ((517,), 0)])
-def test_alternatives(shape: tuple[int, ...], axis: int, gpu: bool, device: Any):
+def test_alternatives(shape: tuple[int, ...], axis: int, vectors: bool, device: Any):
     """The schedules of both kinds of devices give the same, on every device."""
-    schedules = [*scan_schedules(ScanShape(shape, axis, None), gpu, 64)]
+    schedules = [*scan_schedules(ScanShape(shape, axis, None), vectors, 64)]
     assert len(schedules) > 2
     # Neighbours differ in one size.
     schedules = schedules[:: max(2, len(schedules) // 2)]

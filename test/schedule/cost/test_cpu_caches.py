@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.cost.cpu_estimate import CpuModel
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule
 
 LANES = 16

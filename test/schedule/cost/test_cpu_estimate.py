@@ -20,8 +20,9 @@ from cpu_cases import (
 from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.cost.cpu_body import TilePart
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, core_estimate
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage
 
 

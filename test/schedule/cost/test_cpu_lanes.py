@@ -6,8 +6,9 @@ import pytest
 
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.cost.cpu_estimate import CpuModel
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.choice import ranked
 

@@ -9,8 +9,9 @@ import pytest
 from cpu_cases import DEVICES, facts, tensor, windows_along_rows
 
 from tiledialect.index.expr import IndexExpr
-from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import UNROLLED, Role
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.choice import ranked

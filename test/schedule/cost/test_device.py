@@ -9,7 +9,8 @@ from xdsl.dialects.dlti import DLTI
 from xdsl.parser import Parser
 
 from tiledialect.errors import TileError
-from tiledialect.schedule.cost.device import KIB, Kind, described, device_of
+from tiledialect.schedule.cost.device import KIB, described, device_of
+from tiledialect.schedule.cost.traits import Kind
 
 
 def module(spec: str) -> ModuleOp:
@@ -88,8 +89,16 @@ def test_half_of_the_second_cache_holds_what_is_near(nbytes: int, parts: int):
     assert [device.is_near(nbytes, n) for n in (parts - 1, parts)] == [False, True]
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_a_device_is_of_one_kind(kind: Kind):
-    device = described(kind, {})
-    assert (device.is_cpu, device.is_gpu) == (kind is Kind.CPU, kind is Kind.GPU)
-    assert device.line == {Kind.CPU: 64, Kind.GPU: 128}[kind]
+def test_lanes_are_those_of_vectors_or_of_sub_groups():
+    core = described(Kind.CPU, {"native_vector_width": 16, "sub_group_size": 1})
+    unit = described(Kind.GPU, {"native_vector_width": 4, "sub_group_size": 32})
+    assert (core.item_lanes, core.simd_lanes, core.has_long_vectors) == (16, 16, True)
+    assert (unit.item_lanes, unit.simd_lanes, unit.has_long_vectors) == (1, 32, False)
+    assert (core.line, unit.line) == (64, 128)
+
+
+@pytest.mark.parametrize("platform", ["Portable Computing Language", "AMD"])
+def test_a_platform_gives_defaults_to_its_kind(platform: str):
+    core, unit = (described(kind, {"platform": platform}) for kind in Kind)
+    assert core.loads_first is (platform != "AMD") and not unit.loads_first
+    assert (core.sub_group_size, unit.sub_group_size) == (1, 64 if platform == "AMD" else 32)

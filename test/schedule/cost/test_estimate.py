@@ -8,15 +8,16 @@ import pytest
 
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.schedule.cost.counts import Model
-from tiledialect.schedule.cost.device import PLATFORMS, Device, Kind, described
+from tiledialect.schedule.cost.device import PLATFORMS, Device, described
 from tiledialect.schedule.cost.estimate import estimated
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.cost.parts import Estimate
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule, Stage
 from tiledialect.schedule.search.choice import ranked
 
 GPU = described(Kind.GPU, {"platform": "NVIDIA", "compute_units": 132})
-assert GPU.registers == PLATFORMS["nvidia"]["registers"]
+assert GPU.registers == PLATFORMS[Kind.GPU]["nvidia"]["registers"]
 
 
 def product(m: int, n: int, k: int) -> Facts:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tiledialect.errors import TileError
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.rates import FOLDER, load, rates
+from tiledialect.schedule.cost.traits import Kind
 
 FILES = sorted(FOLDER.glob("*.toml"))
 WHOLE = (FOLDER / "cpu.toml").read_text()

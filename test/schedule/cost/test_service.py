@@ -9,7 +9,7 @@ import pytest
 from cpu_cases import product, tensor
 
 from tiledialect.index.expr import Range
-from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.estimate import (
     estimate,
     estimated,
@@ -24,6 +24,7 @@ from tiledialect.schedule.cost.parts import PARTS, Work
 from tiledialect.schedule.cost.scatters import OneHot, ScatterWork
 from tiledialect.schedule.cost.tiles import TilesWork
 from tiledialect.schedule.cost.traffic import Machine
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopIndex
 from tiledialect.schedule.search.choice import best_or_default
 

@@ -20,8 +20,9 @@ from tiledialect.dialects.tile.attributes import ScheduleAttr
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
-from tiledialect.schedule.cost.device import PLATFORMS, Kind, described
+from tiledialect.schedule.cost.device import PLATFORMS, described
 from tiledialect.schedule.cost.estimate import modelled
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import Role, Schedule
 from tiledialect.schedule.search.choice import best
 
@@ -196,7 +197,7 @@ PROGRAMS: dict[str, tuple[str, tuple[tuple[int, ...], ...], str]] = {
 
 DEVICES = {
     "cpu": described(Kind.CPU, {}),
-    "gpu": described(Kind.GPU, {"platform": next(iter(PLATFORMS))}),
+    "gpu": described(Kind.GPU, {"platform": next(iter(PLATFORMS[Kind.GPU]))}),
 }
 LONG_VECTORS = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
 LOCAL_MEMORY = 32768

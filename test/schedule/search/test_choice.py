@@ -24,8 +24,9 @@ from tiledialect.lowering.compilation import compile_module
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
 from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
 from tiledialect.passes.specialize.tile_specialize import specialize
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.estimate import modelled
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import Role
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search.choice import (

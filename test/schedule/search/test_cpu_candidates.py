@@ -26,9 +26,10 @@ from hypothesis import strategies as st
 
 from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, least_core_seconds
-from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.estimate import estimate, modelled
 from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.default_schedule import default_levels
 from tiledialect.schedule.loops import UNROLLED, LoopLevel, Role, Schedule, check
 from tiledialect.schedule.search import choice

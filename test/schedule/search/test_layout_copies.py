@@ -11,8 +11,9 @@ import pytest
 
 import tiledialect as td
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.facts import Facts, Tensor
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import GlobalStage, LoopIndex
 from tiledialect.schedule.search import choice
 from tiledialect.schedule.search import layout_copies as copies

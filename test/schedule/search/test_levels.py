@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from cpu_cases import DEVICES, facts, product, proposed_by, tensor
 
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopLevel, Role, Stage, check
 from tiledialect.schedule.search.candidates.contraction_roles import cpu_roles, gpu_roles
 from tiledialect.schedule.search.candidates.levels import Levels, even_share

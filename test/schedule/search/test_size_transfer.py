@@ -13,8 +13,9 @@ from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.api.loading import load
 from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.lowering.compilation import compile_module
-from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage, check
 from tiledialect.schedule.search.choice import GOOD, NO_WORSE, TRANSFERRED, Candidate, best
 from tiledialect.schedule.search.size_transfer import (

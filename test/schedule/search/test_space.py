@@ -19,8 +19,9 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
-from tiledialect.schedule.cost.device import Device, Kind, described
+from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.estimate import modelled
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.choice import exceeded, proposed
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, drawn, made, mutated

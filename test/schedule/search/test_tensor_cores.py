@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.estimate import estimate
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.cost.tiles import TilesWork
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopIndex
 from tiledialect.schedule.search.tensor_cores import parts_on_tensor_cores, tensor_core_schedule
 

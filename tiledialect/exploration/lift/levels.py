@@ -78,7 +78,7 @@ def level(op: Operation, held: int | None = None) -> int | None:
 
 
 def open_patterns(function: func.FuncOp) -> Iterator[Operation]:
-    """Maps and reductions of which nobody says who does them, the outermost first."""
+    """Maps and reductions without a mapping, the outermost first."""
     live = reachable(function)
     for op in function.walk():
         is_open = isinstance(op, reductions.ReduceOp) or (

@@ -1,4 +1,4 @@
-"""Mapping: who does the patterns of a program, in which memory, by which vectors.
+"""Mapping: patterns of a program to work-groups, work-items, memories and vectors.
 
 The second of Lift's three phases, after the algorithmic one. Every way is made by rewrite rules, so
 it is a derivation; which one is decided by a chooser, so the ways of a program are a space.
@@ -130,8 +130,8 @@ class MappingSpace:
             # Work-items have neighbours in local memory, which vectors do not take apart.
             program, width = self.program, 1
         copies = str(chooser.choose("copies", self._copies(word), COPIES))
-        share_out = partial(_share_out, word=word)
-        shared = self._once((width, word), lambda: _followed(program, share_out))
+        assign_work = partial(_assign_work, word=word)
+        shared = self._once((width, word), lambda: _followed(program, assign_work))
         if shared is None:
             raise DeadEndError(f"mapping {word}")
         stages = [partial(_copy, word=word, copies=copies, width=width)] * (copies != NONE)
@@ -143,7 +143,7 @@ class MappingSpace:
         if any(_moving(mapped.function)) and chooser.choose("moving", [NO, YES]) == YES:
             start, key = mapped, (*key, "moving")
             mapped = self._once(key, lambda: _followed(start, _move)) or start
-        may_fetch = self._is_on_gpu and any(_fetched(mapped.function))
+        may_fetch = self._items_are_lanes and any(_fetched(mapped.function))
         if may_fetch and chooser.choose(AHEAD, [NO, YES]) == YES:
             start, key = mapped, (*key, AHEAD)
             mapped = self._once(key, lambda: _followed(start, _fetch_ahead)) or start
@@ -153,8 +153,8 @@ class MappingSpace:
         return self._balanced(mapped, key, chooser)
 
     @property
-    def _is_on_gpu(self) -> bool:
-        return self.device is None or self.device.is_gpu
+    def _items_are_lanes(self) -> bool:
+        return self.device is None or not self.device.traits.has_vectors
 
     def _balanced(
         self, mapped: Derivation, key: tuple[object, ...], chooser: Chooser
@@ -187,17 +187,19 @@ class MappingSpace:
                 for name, dims in table.items()
                 if getattr(self.settings, name) and each * len(dims) <= deepest
             ]
-        on_gpu = self._is_on_gpu
-        if self.settings.sequential and (self.device is None or self.device.is_cpu):
-            # A GPU's groups of one work-item leave the other lanes of a sub-group idle.
+        traits = self.device.traits if self.device is not None else None
+        items_are_lanes = self._items_are_lanes
+        if self.settings.sequential and (traits is None or traits.has_vectors):
+            # Groups of one work-item leave the other lanes of a sub-group idle.
             found += [name for name, dims in ROWS.items() if len(dims) < deepest]
         if self.settings.group01 and held(function, 2) is not None:
             found += HELD
-        if self.settings.local_memory and on_gpu and slid(self.program.function) is not None:
+        has_local = self.settings.local_memory and (traits is None or traits.has_local_memory)
+        if has_local and slid(self.program.function) is not None:
             found.append(PLANES)
-        if self.settings.parts and on_gpu and reduces_parts(function, 2):
+        if self.settings.parts and items_are_lanes and reduces_parts(function, 2):
             found += PARTS
-        if self.settings.warps and deepest > 1 and on_gpu:
+        if self.settings.warps and deepest > 1 and items_are_lanes:
             found.append(WARPS)
         return found
 
@@ -263,8 +265,8 @@ DIMENSIONS = {**GLOBAL, **GROUPS, **ROWS, **dict.fromkeys(PARTS, "0"), **HELD, W
 """Dimensions of the outermost maps."""
 
 
-def _share_out(rewriting: Rewriting, word: str) -> None:
-    """Say of every open pattern who does it; refuses what cannot be said."""
+def _assign_work(rewriting: Rewriting, word: str) -> None:
+    """Map every open pattern to work-groups, work-items or a loop; raises if one cannot be."""
     outer = DIMENSIONS.get(word, "")
     while (op := next(open_patterns(rewriting.function), None)) is not None:
         if isinstance(op, reductions.ReduceOp):
@@ -274,7 +276,7 @@ def _share_out(rewriting: Rewriting, word: str) -> None:
 
 
 def _rule_for(op: Operation, word: str, outer: str) -> Strategy:
-    """Rule that says who does a map."""
+    """Rule that maps a map to work-groups, work-items or a loop."""
     if word == PLANES:
         return rule_for(op)
     number = level(op, len(outer) if word in HELD else None)

@@ -30,6 +30,7 @@ from tiledialect.passes.lift.rules.open_sizes import defined_sizes, open_sizes
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.strategies.derivation import Derivation
 from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.traits import TRAITS, Kind
 from tiledialect.schedule.search.decisions import Chooser, DeadEndError, enumerated
 
 SIZE = "size "
@@ -234,16 +235,16 @@ def _bounds(
     live = [*reachable(function)]
     groups = _product(live, maps.MapWrgOp)
     items = _product(live, maps.MapLclOp)
-    on_gpu = device is not None and device.is_gpu
+    traits = device.traits if device is not None else TRAITS[Kind.CPU]
     if groups:
-        # A device is busy with as many groups as it has units, at least.
-        least = settings.min_workgroups if on_gpu else 1
+        # Units that interleave groups are busy with several.
+        least = settings.min_workgroups if traits.interleaves_groups else 1
         yield Bound(groups, least, settings.max_workgroups)
     if items:
         most = settings.max_local_size
         if device is not None:
             most = min(most, device.max_work_group_size)
-        yield Bound(items, settings.min_local_size if on_gpu else 1, most)
+        yield Bound(items, 1 if traits.has_vectors else settings.min_local_size, most)
     everywhere = _product(live, maps.MapGlbOp)
     if everywhere:
         yield Bound(everywhere, settings.min_global_size)
@@ -252,15 +253,10 @@ def _bounds(
     if device is not None:
         own = device.local_mem_size
         local = min(settings.max_local_memory or own, own)
-        private = settings.max_private_memory or device.registers * _register_bytes(device)
+        private = settings.max_private_memory or device.registers * FLOAT * device.item_lanes
     yield from _memory(live, (ToLocalOp,), local)
     # The accumulator of a reduction of arrays is private, too.
     yield from _memory(live, (ToPrivateOp, reductions.ReduceBase), private)
-
-
-def _register_bytes(device: Device) -> int:
-    """Bytes of a register: of a float, or on CPUs of a vector of floats."""
-    return FLOAT * (1 if device.is_gpu else device.native_vector_width)
 
 
 def _product(live: list[Operation], kind: type[maps.DimensionMap]) -> tuple[Size, ...]:

@@ -39,7 +39,7 @@ def slid(function: func.FuncOp) -> maps.MapSeqSlideOp | None:
 
 
 def rule_for(op: Operation) -> Strategy:
-    """Rule that says who does a map: groups around the windows, their work-items inside."""
+    """Rule that maps a map: to groups around the windows, to their work-items inside."""
     around = [x for x in ancestors(op) if isinstance(x, maps.MapBase | reductions.ReduceBase)]
     inside = [*takewhile(lambda x: not isinstance(x, maps.MapSeqSlideOp), around)]
     if len(inside) == len(around):

@@ -1,4 +1,4 @@
-"""Rank of a program's candidates by the cost model: those to measure before others."""
+"""Ranking of a program's candidates by the cost model: the best are measured first."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ def _kind(decisions: Decisions) -> str:
 def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Candidate]]:
     """Candidates of all mappings of a program, and with copies of the best ones of each kind;
     with the widest vectors, unrolled loops, and sizes of vectors."""
-    unrolled = UNROLLED[-1 if space.device.is_gpu else 0]
+    unrolled = UNROLLED[0 if space.device.traits.has_vectors else -1]
     given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": unrolled, **dict.fromkeys(WAYS, NO)}
     given |= {"copies": NONE, GROUPS_OF_UNIT: 0}
     best: dict[str, tuple[float, Decisions]] = {}
-    for decisions, mapped in enumerated(lambda c: space.mapped(_Given(c, given))[1]):
+    for decisions, mapped in enumerated(lambda c: space.mapped(_FixedChooser(c, given))[1]):
         for sizes in _starts(space, mapped):
             with suppress(DeadEndError):
                 found, candidate = made(space.candidate, {**given, **decisions, **sizes})
@@ -107,19 +107,19 @@ def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Can
 
 
 def _starts(space: LiftSpace, mapped: Derivation) -> Iterator[Decisions]:
-    """Sizes to begin with: vectors, and on a GPU rows and squares of the work-items of a group,
-    which smaller sizes do not fill, blocks of a work-item in tiles of a group, strides of its
-    work-items in rows, and parts of the elements of a sub-group."""
-    is_gpu, sizes = space.device.is_gpu, space.space_of(mapped)
-    own = (native_lanes(space.device), *(GROUP_SIZES if is_gpu else ()))
+    """Sizes to begin with: vectors, and where lanes are work-items rows and squares of those of a
+    group, which smaller sizes do not fill, blocks of a work-item in tiles of a group, strides of
+    its work-items in rows, and parts of the elements of a sub-group."""
+    items_are_lanes, sizes = not space.device.traits.has_vectors, space.space_of(mapped)
+    own = (native_lanes(space.device), *(GROUP_SIZES if items_are_lanes else ()))
     for size in own if sizes.names else own[:1]:
         yield {SIZE + name: size for name in sizes.names}
-    if is_gpu and sizes.parts:
+    if items_are_lanes and sizes.parts:
         wholes = frozenset[str]().union(*sizes.parts.values())
         for whole, part in ((TILE, BLOCK), (ROW, GROUP_SIZES[-1])):
             found = {n: whole if n in wholes else GROUP_SIZES[0] for n in sizes.names}
             yield {SIZE + n: part if n in sizes.parts else size for n, size in found.items()}
-    if is_gpu and sizes.inverse:
+    if items_are_lanes and sizes.inverse:
         lanes = space.device.sub_group_size
         yield {SIZE + n: PART if n in sizes.inverse else lanes for n in sizes.names}
 
@@ -155,7 +155,7 @@ def _candidate_of_change(
     space: LiftSpace, before: Decisions, wanted: Decisions, chooser: Chooser
 ) -> Candidate:
     """The candidate of changed decisions, with sizes that grow or shrink by a step at least."""
-    return space.candidate(_Moved(chooser, before, wanted))
+    return space.candidate(_ChangedSizeChooser(chooser, before, wanted))
 
 
 def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]:
@@ -193,8 +193,8 @@ def _scaled(given: Decisions, factors: Mapping[str, float]) -> Decisions:
 
 
 @dataclass(frozen=True)
-class _Given:
-    """Chooser for whom some decisions are made."""
+class _FixedChooser:
+    """Chooser with some decisions fixed, and another chooser's for the rest."""
 
     chooser: Chooser
     given: Decisions
@@ -207,8 +207,8 @@ class _Given:
 
 
 @dataclass(frozen=True)
-class _Moved:
-    """Chooser of sizes that are changed: of those on the side of the wanted one."""
+class _ChangedSizeChooser:
+    """Chooser of changed sizes: smaller or greater ones than before, as is wanted."""
 
     chooser: Chooser
     before: Decisions

@@ -94,6 +94,6 @@ def estimate(derivation: Derivation, target: Attribute, device: Device) -> float
     describe(module, target)
     LiftLowerPass().apply(Context(), module)
     LiftToNestPass(local_size_of(module)).apply(Context(), module)
-    if device.is_gpu:
+    if not device.traits.has_vectors:
         NestMergeLoadsPass().apply(Context(), module)
     return estimate_nest(module, device)

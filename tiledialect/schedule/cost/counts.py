@@ -12,7 +12,7 @@ from operator import mul
 from typing import NamedTuple, Self, TypeVar
 
 from tiledialect.lazy import lazy
-from tiledialect.schedule.cost.device import SECTORS, Device
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import (
     COMMON,
     AffineAccess,
@@ -23,6 +23,7 @@ from tiledialect.schedule.cost.facts import (
     steps_of,
 )
 from tiledialect.schedule.cost.rates import Rates
+from tiledialect.schedule.cost.traits import Traits
 from tiledialect.schedule.loops import (
     COPIED_BYTES,
     UNROLLED,
@@ -129,8 +130,9 @@ class Model:
     @property
     def tests(self) -> Shares:
         """The tests that are counted: the indices of each, and the share of values that pass."""
-        # Groups without points leave a GPU's unit to others; cores balance the rest badly.
-        return self.facts.tests if self.is_cpu else self.facts.all_tests
+        # Groups without points leave a unit to the others on it; cores balance the rest badly.
+        all_count = self.traits.interleaves_groups
+        return self.facts.all_tests if all_count else self.facts.tests
 
     @lazy
     def skips(self) -> list[tuple[int, float]]:
@@ -222,7 +224,7 @@ class Model:
                     width = 1
             elif last is not None and last.role is Role.VECTOR and self.is_row(access, last):
                 width = last.extent
-            width = min(width, self.device.max_vector_width) if not self.is_cpu else width
+            width = width if self.traits.has_vectors else min(width, self.device.max_vector_width)
             touched = access.elements(self.steps[place:])
             found.append((access, self.trips(place) * touched / width, width))
         return found
@@ -233,7 +235,7 @@ class Model:
         GPUs load other vectors element by element, as of a row of 4 with two more taps.
         """
         tiles, own = [c for c in copies if c.stage.local], copies[-1]
-        if self.is_cpu or not tiles:
+        if self.traits.unaligned_vectors or not tiles:
             return True
         tile, vector = tiles[-1], own.stage.vector
         sizes = zip(access.extents(tile.inside), self.pitches(tile, access), strict=True)
@@ -256,23 +258,23 @@ class Model:
     @property
     def sector(self) -> int:
         """The bytes that are fetched together."""
-        return SECTORS[self.device.kind]
+        return self.traits.sector
 
     @property
-    def is_cpu(self) -> bool:
-        """Whether an item is a core, and vectors are the hardware's."""
-        return self.device.is_cpu
+    def traits(self) -> Traits:
+        """Structure of the device."""
+        return self.device.traits
 
     @timed
     def registers(self) -> int:
         """Registers of a work-item."""
-        per = self.vector if self.is_cpu else 1
+        per = self.vector if self.traits.has_vectors else 1
         words = self.accumulators * max(self.facts.outputs[0].bytes, 4) / 4 / per
         for access in self.accesses:
             own = [c for c in self.copies(access.tensor) if not c.stage.local]
             kept = own[-1].inside if own else self._one_step
             words += access.elements(kept) * max(access.tensor.bytes, 4) / 4 / per
-        if self.is_cpu:
+        if self.traits.has_vectors:
             return ceil(words)
         rates = self.rates.items
         if self.facts.is_rows and not self.schedule.stages:
@@ -456,11 +458,11 @@ class Model:
     def unshared(self, access: AffineAccess) -> float:
         """Share of a group's reads of a tensor at several nearby places that is new.
 
-        Earlier reads of its items are in the first cache of a GPU, as in a stencil.
+        Earlier reads of its items, which are lanes, are in the first cache, as in a stencil.
         """
         own = access.tensor
         near = [w.tensor for w in self.accesses if w.tensor.number == own.number]
-        if self.is_cpu or len(near) == 1 or self.copies(own) or own.access is None:
+        if self.traits.has_vectors or len(near) == 1 or self.copies(own) or own.access is None:
             return 1.0
         apart: list[list[int]] = []
         for other in near:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.str_enum import StrEnum
 
 from tiledialect.errors import TileError
-from tiledialect.ir.target_spec import SIMULATOR, entries, is_gpu
+from tiledialect.ir.target_spec import SIMULATOR, entries
 from tiledialect.platforms import NVIDIA, POCL
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.rates import Rates, rates
+from tiledialect.schedule.cost.traits import TRAITS, Kind, Traits, kind_of
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -22,19 +22,8 @@ WIDEST = 16
 """Number of lanes of OpenCL's widest vectors."""
 
 
-class Kind(StrEnum):
-    """Kind of a device: CPU or GPU."""
-
-    CPU = "cpu"
-    GPU = "gpu"
-
-
-LINES = {Kind.CPU: 64, Kind.GPU: 128}
-"""Bytes of a cache line: on a CPU of all caches, on a GPU of the first."""
-LINE = LINES[Kind.CPU]
+LINE = TRAITS[Kind.CPU].line
 """Bytes of a cache line in models and passes for CPUs alone."""
-SECTORS = {Kind.CPU: LINES[Kind.CPU], Kind.GPU: 32}
-"""Bytes that are fetched from memory together."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +76,19 @@ class Device:
     """The sizes of sub-groups whose work-items can exchange registers."""
 
     @property
-    def is_cpu(self) -> bool:
-        """Whether a work-group runs on one core, with the hardware's vectors."""
-        return self.kind is Kind.CPU
+    def traits(self) -> Traits:
+        """Structure that it has in common with the devices of its kind."""
+        return TRAITS[self.kind]
 
     @property
-    def is_gpu(self) -> bool:
-        """Whether work-items run in lockstep, and share local memory."""
-        return self.kind is Kind.GPU
+    def item_lanes(self) -> int:
+        """Number of floats that an instruction of a work-item computes."""
+        return self.native_vector_width if self.traits.has_vectors else 1
+
+    @property
+    def simd_lanes(self) -> int:
+        """Number of floats that an instruction computes: in a vector, or in a sub-group."""
+        return self.native_vector_width if self.traits.has_vectors else self.sub_group_size
 
     @property
     def launch_seconds(self) -> float:
@@ -104,7 +98,7 @@ class Device:
     @property
     def line(self) -> int:
         """Bytes of a cache line."""
-        return LINES[self.kind]
+        return self.traits.line
 
     @property
     def second_cache(self) -> int:
@@ -130,16 +124,16 @@ class Device:
 
     @property
     def has_long_vectors(self) -> bool:
-        """Whether a CPU's vectors are as long as those of AVX-512.
+        """Whether its vectors are as long as those of AVX-512.
 
         Such processors have more registers, and take an operand of a multiply-add from memory.
         """
-        return self.native_vector_width >= LONG_VECTOR
+        return self.item_lanes >= LONG_VECTOR
 
     @property
     def microarchitecture(self) -> str:
         """Name of the file of its rates: that of its kind where none is closer."""
-        return "avx512" if self.is_cpu and self.has_long_vectors else str(self.kind)
+        return "avx512" if self.has_long_vectors else str(self.kind)
 
     @property
     def rates(self) -> Rates:
@@ -199,30 +193,31 @@ COMMON: dict[Kind, Mapping[str, Any]] = {
 }
 """Defaults for a device of each kind."""
 
-PLATFORMS: dict[str, Mapping[str, Any]] = {
-    NVIDIA.short: {
-        "max_work_group_size": 1024,
-        "local_mem_size": 48 * KIB,
-        "local_mem_unit": 96 * KIB,
-        "registers": 255,
-        "work_items_unit": 2048,
-        "cache_sizes": (128 * KIB, 32 * MIB),
+PLATFORMS: dict[Kind, dict[str, Mapping[str, Any]]] = {
+    Kind.GPU: {
+        NVIDIA.short: {
+            "max_work_group_size": 1024,
+            "local_mem_size": 48 * KIB,
+            "local_mem_unit": 96 * KIB,
+            "registers": 255,
+            "work_items_unit": 2048,
+            "cache_sizes": (128 * KIB, 32 * MIB),
+        },
+        "amd": {
+            "local_mem_size": 64 * KIB,
+            "local_mem_unit": 64 * KIB,
+            "sub_group_size": 64,
+            "registers": 255,
+            "registers_unit": 128 * KIB,
+            "work_items_unit": 2048,
+        },
     },
-    "amd": {
-        "local_mem_size": 64 * KIB,
-        "local_mem_unit": 64 * KIB,
-        "sub_group_size": 64,
-        "registers": 255,
-        "registers_unit": 128 * KIB,
-        "work_items_unit": 2048,
-    },
+    Kind.CPU: {POCL.name.lower(): {"loads_first": True}},
 }
-"""Defaults for GPUs of a platform, whose name contains the key."""
+"""Defaults for devices of a platform, whose name contains the key."""
 
 LONG_VECTOR = 16
 """Number of floats in a vector of AVX-512."""
-LOADS_FIRST = POCL.name.lower()
-"""Platform whose compiler for CPUs loads first."""
 
 UNIT_FLOPS = {Kind.GPU: 480.0, Kind.CPU: 12.0}
 """GFLOP/s of a compute unit: on a CPU, of a lane of its vectors."""
@@ -238,28 +233,31 @@ def device_of(module: ModuleOp) -> Device | None:
     given = entries(module)
     if given is None or given.get("type") == SIMULATOR:
         return None
-    kind = Kind.GPU if is_gpu(module) else Kind.CPU
-    return described(kind, given)
+    return described(kind_of(module), given)
+
+
+def device_or_common(module: ModuleOp) -> Device:
+    """The device of a module's target spec; a common CPU without one, and for a simulator."""
+    return device_of(module) or described(Kind.CPU, {})
 
 
 def described(kind: Kind, given: Mapping[str, Any]) -> Device:
     """The device of a kind with the entries of a spec, and defaults for the others."""
     platform = str(given.get("platform", "")).lower()
     found = dict(COMMON[kind])
-    for name, values in PLATFORMS.items():
-        if kind is Kind.GPU and name in platform:
+    for name, values in PLATFORMS[kind].items():
+        if name in platform:
             found |= values
     names = {f.name for f in fields(Device)} - {"kind", "platform"}
     own = {k: v for k, v in given.items() if k in names and _is_known(k, v)}
     units, lanes = (own.get(k, found[k]) for k in ("compute_units", "native_vector_width"))
-    is_cpu = kind is Kind.CPU
+    has_vectors = TRAITS[kind].has_vectors
     rates = {
-        "arithmetic": UNIT_FLOPS[kind] * units * (lanes if is_cpu else 1),
+        "arithmetic": UNIT_FLOPS[kind] * units * (lanes if has_vectors else 1),
         "bandwidth": UNIT_BANDWIDTH[kind] * units,
     }
-    if is_cpu and lanes > 8:
+    if has_vectors and lanes > 8:
         found["registers"] = 32
-    found["loads_first"] = is_cpu and LOADS_FIRST in platform
     return Device(kind=kind, platform=platform, **{**found, **rates, **own})
 
 

@@ -40,7 +40,7 @@ def estimate(work: Facts | Work, device: Device, schedule: Schedule | None = Non
 def modelled(facts: Facts, schedule: Schedule, device: Device) -> Model:
     """Counts of a kernel by a schedule on a device."""
     is_contraction = facts.aggregation is not None and not facts.is_rows
-    model = CpuModel if is_contraction and device.is_cpu else Model
+    model = CpuModel if is_contraction and device.traits.has_vectors else Model
     return model(facts, schedule, device)
 
 
@@ -56,7 +56,8 @@ def estimated(m: Model) -> Estimate:
 def _tiles(m: Model) -> TilesWork | None:
     """Tiles of a schedule on tensor cores, whose groups wait for asynchronous copies."""
     is_asynchronous = any(stage.asynchronous for stage in m.schedule.stages)
-    if m.is_cpu or m.schedule.instruction is None or not is_asynchronous:
+    is_copied = m.traits.has_local_memory and is_asynchronous
+    if m.schedule.instruction is None or not is_copied:
         return None
     outputs = m.facts.output_indices
     own = [x.extent for x in m.levels if x.role is not Role.GROUP and x.index in outputs]

@@ -37,8 +37,7 @@ def items_estimate(m: Model) -> Estimate:
     facts, device, rates = m.facts, m.device, m.rates.items
     units = device.compute_units
     unit_rate = device.arithmetic * 1e9 / units
-    if m.is_cpu:
-        unit_rate *= _lanes(m) / device.native_vector_width
+    unit_rate *= _lanes(m) / device.item_lanes
     groups_unit = ceil(m.groups / units)
     resident = max(1, min(_resident(m), groups_unit))
     fetched = [m.fetched(access) for access in m.accesses]
@@ -59,7 +58,7 @@ def items_estimate(m: Model) -> Estimate:
     if resident == 1:
         busy += _unhidden(m, waits, groups_unit, facts.read / max(near, 1.0))
     seconds = m.overlapped(busy, cache, memory)
-    if max(cache, memory) > busy and not m.is_cpu:
+    if max(cache, memory) > busy and m.traits.interleaves_groups:
         if resident == 1 < groups_unit and not facts.is_rows:
             seconds *= rates.lone
         seconds += memory * _last_wave(m)
@@ -83,7 +82,8 @@ def _readers(m: Model, access: AffineAccess, resident: int) -> int:
 
     An example is the vector of a product with a matrix, all of which each group reads.
     """
-    if m.is_cpu or m.copies(access.tensor) or _moves(m, access):
+    is_alone = not m.traits.interleaves_groups
+    if is_alone or m.copies(access.tensor) or _moves(m, access):
         return 1
     return resident
 
@@ -96,7 +96,7 @@ def _moves(m: Model, access: AffineAccess) -> bool:
 
 def _lanes(m: Model) -> int:
     """Number of points of an instruction of a work-item."""
-    return max(1, min(m.vector, m.device.native_vector_width)) if m.is_cpu else 1
+    return max(1, min(m.vector, m.device.item_lanes))
 
 
 def _group_flops(m: Model, chunks: float) -> float:
@@ -123,7 +123,8 @@ def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> flo
     Each works for ``own`` seconds, which all share, and waits for its own fetches.
     """
     rates, latency = m.rates.items, m.device.latency * 1e-6
-    ahead = any(s.copies > 1 for s in m.schedule.stages) or m.is_cpu
+    prefetches = not m.traits.interleaves_groups
+    ahead = prefetches or any(s.copies > 1 for s in m.schedule.stages)
     wait = waits * latency * rates.wait
     alone = max(own, wait) if ahead else own + wait
     seen = 0.0 if ahead else rates.seen * wait
@@ -174,7 +175,7 @@ def _last_wave(m: Model) -> float:
 
 def _issue(m: Model, groups: int) -> float:
     """Share of the issue rate that a unit reaches with some groups on it."""
-    if m.is_cpu:
+    if not m.traits.interleaves_groups:
         return 1.0
     warps = groups * max(1.0, m.items / m.device.sub_group_size)
     return min(1.0, warps / SCHEDULERS) * warps / (warps + m.rates.items.warps_for_half)
@@ -185,7 +186,7 @@ def _local(m: Model) -> float:
     total = 0.0
     lanes = prod(extent for _, _, extent in m.lanes) or 1
     for access, times, width in m.reads:
-        if not m.is_cpu:
+        if not m.traits.has_vectors:
             different = max(1, access.elements(m.lanes))
             # In a cycle of the unit as many words go by as a sub-group has items.
             cycles = max(
@@ -241,12 +242,12 @@ def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:
 def _resident(m: Model) -> int:
     """Number of groups that a compute unit runs at a time."""
     device = m.device
-    limits = [device.work_items_unit // max(1, m.items)]
-    if not m.is_cpu:
-        limits.append(MOST_RESIDENT)
+    if not m.traits.interleaves_groups:
+        return 1
+    limits = [device.work_items_unit // max(1, m.items), MOST_RESIDENT]
     if device.registers_unit:
         limits.append(device.registers_unit // (min(m.registers, device.registers) * m.items))
-    if m.local_memory and not m.is_cpu:
+    if m.local_memory:
         limits.append(device.local_mem_unit // m.local_memory)
     return max(1, min(limits))
 
@@ -263,7 +264,7 @@ def _read_again(m: Model) -> float:
         for tensor, count in zip(m.facts.inputs, m.facts.passes, strict=False)
         if count > 1 and tensor.number not in kept
     ]
-    if m.is_cpu or not again:
+    if not m.traits.interleaves_groups or not again:
         return 0.0
     at_a_time = device.compute_units * _resident(m) / m.groups
     needed = sum(tensor.size for tensor, _ in again) * min(1.0, at_a_time)

@@ -47,7 +47,7 @@ class NestWork(Work):
         cache = self.traffic / near * shares
         memory = self.touched / (bandwidth if self.touched > device.most_kept else near)
         # A few cores ask for as much as memory gives; few work-items of a GPU do not.
-        memory *= 1.0 if device.is_cpu else shares
+        memory *= shares if device.traits.interleaves_groups else 1.0
         started = rates.group * self.groups / device.compute_units
         parts = (arithmetic, accesses, cache, memory, self._step_seconds(device))
         longest, loss = max(parts), device.rates.nests.overlap_loss
@@ -66,7 +66,7 @@ class NestWork(Work):
 
     def _resident(self, device: Device) -> int:
         """Groups that a unit runs at a time."""
-        if device.is_cpu:
+        if not device.traits.interleaves_groups:
             return 1
         lanes = max(device.sub_group_size, 1)
         limits = [
@@ -83,7 +83,7 @@ class NestWork(Work):
     def _waiting_seconds(self, device: Device, arithmetic: float) -> float:
         """Seconds in which groups wait for the tiles of their steps, as those of schedules do
         (`items`): others on the unit hide that, and tiles that are fetched ahead."""
-        if device.is_cpu or not self.fetches:
+        if not device.traits.interleaves_groups or not self.fetches:
             return 0.0
         rates, resident = device.rates.items, self._resident(device)
         rounds = ceil_div(ceil_div(self.groups, device.compute_units), resident)
@@ -96,7 +96,7 @@ class NestWork(Work):
 
     def _step_seconds(self, device: Device) -> float:
         """Seconds of the steps of a GPU's work-items, of which so many run at a time."""
-        if device.is_cpu:
+        if not device.traits.interleaves_groups:
             return 0.0
         warps = self.groups * ceil_div(self.items, max(device.sub_group_size, 1))
         rates = device.rates.nests
@@ -107,7 +107,7 @@ class NestWork(Work):
         """Factor by which a kernel is slower than on a device whose units are all busy."""
         units, groups = device.compute_units, self.groups
         fullest = ceil_div(groups, units) * units / max(groups, 1)
-        if device.is_cpu:
+        if not device.traits.interleaves_groups:
             return fullest
         lanes = max(device.sub_group_size, 1)
         warps = ceil_div(self.items, lanes)

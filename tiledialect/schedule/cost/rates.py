@@ -188,6 +188,11 @@ class Rates:
     gpu: Gpu | None = None
 
     @property
+    def scatters(self) -> CoreScatters | GpuScatters:
+        """The numbers of scatters on its kind of device."""
+        return self.cpu.scatters if self.cpu is not None else self.of_gpu.scatters
+
+    @property
     def of_cpu(self) -> Cpu:
         """The numbers of a CPU."""
         assert self.cpu is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.parts import Estimate, Work
+from tiledialect.schedule.cost.rates import CoreScatters, GpuScatters
 
 MOVES = 3
 """Number of moves of a part's results: initialised with 0, added to, and summed."""
@@ -32,13 +33,12 @@ class ScatterWork(Work):
         moved = self.parts * MOVES * self.nbytes / device.bandwidth * 1e-9
         summed = moved + launch if self.parts > 1 else 0.0
         each = self.indices / self.parts
-        if device.is_cpu:
-            core = device.rates.of_cpu.scatters
-            waves = ceil_div(self.groups, device.compute_units)
-            searched, added = waves * each * (core.test if self.slabs > 1 else core.take), 0.0
-        else:
-            gpu = device.rates.of_gpu.scatters
-            searched, added = self.groups * each / gpu.searched, each / self.slabs * gpu.add
+        match device.rates.scatters:
+            case CoreScatters() as core:
+                waves = ceil_div(self.groups, device.compute_units)
+                searched, added = waves * each * (core.test if self.slabs > 1 else core.take), 0.0
+            case GpuScatters() as gpu:
+                searched, added = self.groups * each / gpu.searched, each / self.slabs * gpu.add
         return Estimate(
             seconds=(searched + added) * 1e-9 + summed,
             arithmetic=searched * 1e-9,
@@ -62,7 +62,8 @@ class OneHot(Work):
 
     def on(self, device: Device) -> Estimate:
         """Comparisons of each row with each index."""
-        cost = 1.0 if device.is_cpu else device.rates.of_gpu.scatters.comparison
+        rates = device.rates.scatters
+        cost = rates.comparison if isinstance(rates, GpuScatters) else 1.0
         return _arithmetic(self.rows * self.points * self.rest * cost, device)
 
     @property
@@ -79,15 +80,13 @@ class _Additions(Work):
 
     def on(self, device: Device) -> Estimate:
         """As many comparisons on CPUs as take the time; reads and additions on GPUs."""
-        sums = self.sums
-        if device.is_cpu:
-            core = device.rates.of_cpu.scatters
+        sums, rates = self.sums, device.rates.scatters
+        if isinstance(rates, CoreScatters):
             lanes = device.lanes("i32", 4) if sums.is_count else 0
-            rows = max(core.rows, core.counted_rows * lanes)
+            rows = max(rates.rows, rates.counted_rows * lanes)
             return _arithmetic(rows * sums.points * sums.rest, device)
-        gpu = device.rates.of_gpu.scatters
-        read = sums.points * gpu.read_bytes / (device.bandwidth * 1e9)
-        waits = gpu.add_latencies * sums.points / max(1, min(sums.rows, MAX_GROUPS))
+        read = sums.points * rates.read_bytes / (device.bandwidth * 1e9)
+        waits = rates.add_latencies * sums.points / max(1, min(sums.rows, MAX_GROUPS))
         added = waits * device.latency * 1e-6
         return Estimate(seconds=read + added, memory=read, waiting=added)
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tiledialect.schedule.cost.device import SECTORS, Device, Kind, described
+from tiledialect.schedule.cost.device import Device, described
+from tiledialect.schedule.cost.traits import Kind
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,7 @@ class Machine:
     near: int
     """Bytes that a work-group can keep nearby, in registers, local memory or a cache."""
     line: int
-    """Bytes that a work-group fetches together on a CPU; 1 on GPUs, where concurrent groups share
-    lines.
-    """
+    """Bytes that a work-group fetches together; 1 where concurrent groups share lines."""
     nearest: int
     """Bytes of lines that are still cached when a work-group takes the next row."""
     bandwidth: float
@@ -70,15 +69,16 @@ class Machine:
     def of(device: Device | None) -> Machine:
         """Parameters of a device; of a common GPU if it is not known."""
         device = device or described(Kind.GPU, {})
-        cpu, most, own = device.is_cpu, device.max_work_group_size, device.rates.kernels
-        registers = 4 * min(device.registers_unit, device.registers * most)
+        own, traits = device.rates.kernels, device.traits
+        most = device.registers * device.max_work_group_size
+        registers, is_many = 4 * min(device.registers_unit, most), traits.interleaves_groups
         return Machine(
             device.arithmetic / device.bandwidth,
             int(device.launch * 1e3 * device.bandwidth),
-            device.compute_units * (1 if cpu else 2),
-            device.native_vector_width if cpu else device.sub_group_size,
-            int(own.row_share * (device.second_cache if cpu else registers)),
-            SECTORS[device.kind] if cpu else 1,
+            device.compute_units * (2 if is_many else 1),
+            device.simd_lanes,
+            int(own.row_share * (registers if is_many else device.second_cache)),
+            1 if is_many else traits.sector,
             device.cache_sizes[0] // 2,
             device.bandwidth,
             own.cache_rate,

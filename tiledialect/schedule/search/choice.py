@@ -238,11 +238,11 @@ def best_or_default(facts: Facts, device: Device) -> Candidate:
 
 
 def in_sub_groups(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
-    """Schedule with sums of GPUs' work-items joined in sub-groups, if possible.
+    """Schedule with sums of work-items that are lanes joined in sub-groups, if possible.
 
     This saves barriers: most kernels wait for memory all the same, and none was slower.
     """
-    if device.is_cpu or not device.sub_group_sizes:
+    if device.traits.has_vectors or not device.sub_group_sizes:
         return schedule
     size = max(device.sub_group_sizes)
     joined = replace(schedule, sub_groups=size)

@@ -25,7 +25,8 @@ def copies(facts: Facts, device: Device) -> Iterator[GlobalStage]:
 
     The axis is the one along which vectors are read, or else a summed one.
     """
-    if not device.is_cpu or not facts.aggregates or facts.is_rows:
+    # Groups with a local memory transpose tiles there.
+    if device.traits.has_local_memory or not facts.aggregates or facts.is_rows:
         return
     read = [t.number for t in (*facts.inputs, *facts.after)]
     along = set(facts.outputs[0].contiguous)

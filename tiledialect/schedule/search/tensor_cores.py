@@ -9,9 +9,10 @@ from operator import itemgetter
 
 from tiledialect.index.expr import IndexExpr
 from tiledialect.rounding import ceil_div
-from tiledialect.schedule.cost.device import LINES, SECTORS, Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.cost.tiles import TilesWork
+from tiledialect.schedule.cost.traits import TRAITS, Kind
 from tiledialect.schedule.instructions import find, refusal
 from tiledialect.schedule.loops import (
     COPIED_BYTES,
@@ -31,9 +32,9 @@ BLOCKS = ((128, 128), (64, 128), (128, 64), (64, 64))
 and wide."""
 LEAST = 16
 """Fewer rows or columns than these waste most of a tile."""
-ROW = LINES[Kind.GPU]
+ROW = TRAITS[Kind.GPU].line
 """Bytes of which rows are multiples in copies of operands: lines of caches."""
-SECTOR = SECTORS[Kind.GPU]
+SECTOR = TRAITS[Kind.GPU].sector
 """Bytes of alignment of rows: a row that begins elsewhere takes one more sector of this size, and
 often one more line."""
 PADS = ((4, 1 << 28, 256), (SECTOR, 1 << 33, 2048))

@@ -158,7 +158,7 @@ def power_below(n: int) -> int:
 def lanes(device: Device, tensors: Iterable[Tensor], extent: int) -> int:
     """Number of neighbours that an access moves, for the widest of some tensors along an index."""
     widest = max(tensors, key=lambda tensor: tensor.bytes)
-    if device.is_cpu:
+    if device.traits.has_vectors:
         return min(device.lanes(widest.type, widest.bytes), power_below(extent))
     width = max(1, ACCESS // widest.bytes)
     while extent % width:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates import (
     contraction_roles,

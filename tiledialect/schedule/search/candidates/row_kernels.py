@@ -97,21 +97,21 @@ def short_rows(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     length = prod(extents[n] for n in r.sums)
     if not rows or length > MOST_STEPS:
         return
-    is_gpu, apart = device.is_gpu, source.strides.get(rows[0], 0)
+    vectors, apart = device.traits.has_vectors, source.strides.get(rows[0], 0)
     widest = lanes(device, [source], extents[rows[0]])
-    if apart > max(1, ACCESS // source.bytes if is_gpu else widest // 2):
+    if apart > max(1, widest // 2 if vectors else ACCESS // source.bytes):
         # Elements between two accesses are evicted before they are accessed.
         return
-    widest = 1 if is_gpu and apart > 1 else widest
-    most = room(device, ITEMS // 2) if is_gpu else device.whole_vectors
+    widest = widest if vectors or apart <= 1 else 1
+    most = device.whole_vectors if vectors else room(device, ITEMS // 2)
     for width in dict.fromkeys((widest, gcd(widest, extents[rows[0]]))):
-        if length * facts.live * (width if is_gpu else 1) <= most:
+        if length * facts.live * (1 if vectors else width) <= most:
             levels = Levels(facts).vector(rows[0], width).whole(r.sums, Role.UNROLL)
-            if is_gpu:
-                yield levels.share(rows, ITEMS // 2).schedule(stages(facts, width))
-            else:
+            if vectors:
                 levels.work(rows, work_of_group(facts, device, length * width))
                 yield levels.schedule()
+            else:
+                yield levels.share(rows, ITEMS // 2).schedule(stages(facts, width))
 
 
 def rows_on_gpu(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:

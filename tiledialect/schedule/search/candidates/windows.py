@@ -11,8 +11,9 @@ from dataclasses import replace
 from itertools import takewhile
 from math import prod
 
-from tiledialect.schedule.cost.device import Device, Kind
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import PARALLEL, Role, Schedule, Stage
 from tiledialect.schedule.search.candidates.contraction_roles import SHORTEST
 from tiledialect.schedule.search.candidates.levels import (
@@ -34,27 +35,28 @@ MOST_UNROLLED = {Kind.CPU: 64, Kind.GPU: 72}
 def windows(facts: Facts, r: Roles, device: Device) -> Iterator[Schedule]:
     """The ways to go through the windows."""
     first, taps, source = r.along, r.taps, slid_over(facts, r.taps)
+    traits = device.traits
     assert source is not None
     is_slid = meets(source, first, taps)
-    is_row = source.strides.get(first) == 1 and (device.is_cpu or not is_slid)
+    is_row = source.strides.get(first) == 1 and (traits.unaligned_vectors or not is_slid)
     width = lanes(device, [source], facts.extents[first]) if is_row else 1
-    if device.is_cpu and width < SHORTEST:
+    if traits.has_vectors and width < SHORTEST:
         return
     # At an edge along the vector, each lane has tests of its own.
-    tests_lanes = device.is_cpu and is_slid
+    tests_lanes = traits.has_vectors and is_slid
     most = LANES_AT_EDGES // width if tests_lanes else MOST_UNROLLED[device.kind]
     # Lines that are written in two pieces with others between them are written twice.
-    in_lines = device.is_cpu and not is_slid
+    in_lines = traits.has_vectors and not is_slid
     columns = vectors_of_line(source, width, facts.extents[first]) if in_lines else 1
     # Windows that overlap along a slower index than the fastest one share elements.
     slid = next((n for n in r.rows if meets(source, n, taps)), None)
     for count, inside in _tiles(facts, slid, taps, most // columns):
         levels = Levels(facts).vector(first, width).unroll(first, columns).unroll(slid, count)
         levels.whole(taps[:inside], Role.UNROLL).whole(taps[inside:])
-        if device.is_gpu:
-            levels.share(r.outputs, ITEMS // 2)
-        else:
+        if traits.has_vectors:
             levels.work(r.outputs, work_of_group(facts, device, levels.points))
+        else:
+            levels.share(r.outputs, ITEMS // 2)
         yield levels.schedule()
         if tests_lanes and first in padded_indices(facts, source):
             alike = [t for t in facts.inputs if t.access == source.access]
