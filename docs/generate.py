@@ -20,6 +20,7 @@ from lift_reference import lift_reference_page
 from lift_rules import rules_page
 from pass_examples import EXAMPLES
 from pictures import PICTURES
+from stages import STAGES
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.test import Test
@@ -46,16 +47,13 @@ from tiledialect.dialects.tile.kernel import KERNEL_OPS
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import SPECIAL_OPS
 from tiledialect.tools.tile_opt import TileOptMain
-from tiledialect.universe import PASSES, PIPELINES, TILE_UNIVERSE
+from tiledialect.universe import TILE_UNIVERSE
 
 HERE = Path(__file__).parent
 NOTE = "<!-- Made by docs/generate.py from the code: change it there, then run `make docs`. -->"
 
 CONTEXT, LONGEST_GAP = 2, 2
 """Unchanged lines that stay around a change, and the most between that stay."""
-
-STAGES = {**PASSES, "lowering.pipeline": PIPELINES}
-"""Passes by stage, in the order of the compiler."""
 
 SECTIONS: dict[str, Sequence[type[Operation]]] = {
     "Contraction": (ContractionOp,),
@@ -327,7 +325,7 @@ def passes_page() -> Iterator[str]:
         yield stage_summary(folder)
         yield "\n".join(
             f"- [`{name}`]({stage_file(folder)}#{name}): {first_line(pass_class(name))}"
-            for name in names.split()
+            for name in names
         )
 
 
@@ -345,7 +343,7 @@ def stage_page(folder: str) -> Iterator[str]:
     """Generate the page of one stage: a section a pass."""
     yield f"# Passes of `{folder.replace('.', '/')}`"
     yield f"{stage_summary(folder)} All stages: [Passes](../passes.md)."
-    for name in STAGES[folder].split():
+    for name in STAGES[folder]:
         yield from pass_section(pass_class(name))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from stages import STAGES
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -15,7 +16,6 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.lift.render.svg import Graph, Node, Table, page
 from tiledialect.tools.tile_opt import TileOptMain
-from tiledialect.universe import PASSES
 
 ROOT = Path(__file__).parents[1]
 
@@ -78,9 +78,9 @@ def _column(title: str, steps: Sequence[str]) -> Graph:
 
 def _step(step: str) -> Node:
     """Box of a representation, or of a stage with its passes."""
-    if step not in PASSES:
+    if step not in STAGES:
         return Node(step, "" if "/" in step else "input")
-    names = PASSES[step].split()
+    names = [*STAGES[step]]
     across = min(ACROSS, len(names))
     names += [""] * (-len(names) % across)
     rows = [names[at : at + across] for at in range(0, len(names), across)]

@@ -37,13 +37,13 @@ def test_every_pass_is_named():
 
 
 def test_no_pass_is_named_twice():
-    names = [name for names in TABLE.values() for name in names.split()]
+    names = [name for names in TABLE.values() for name in names]
     assert len(names) == len(set(names)) == len(TILE_UNIVERSE.all_passes)
 
 
 @pytest.mark.parametrize("name", TILE_UNIVERSE.all_passes)
 def test_names_and_classes_agree(name: str):
-    (folder,) = (folder for folder, names in TABLE.items() if name in names.split())
+    (folder,) = (folder for folder, names in TABLE.items() if name in names)
     cls = TILE_UNIVERSE.all_passes[name]()
     assert issubclass(cls, ModulePass)
     assert cls.name == name
@@ -69,3 +69,10 @@ def test_stablehlo_without_its_dialect_says_what_to_install(monkeypatch: pytest.
             parse_mlir('"stablehlo.abs"() : () -> ()', "absent.mlir")
     finally:
         full_universe.cache_clear()
+
+
+@pytest.mark.parametrize("folder", PASSES)
+def test_every_pass_has_tests_by_its_name(folder: str):
+    tests = [file.stem for file in (ROOT / "test" / Path(*folder.split("."))).rglob("*.*")]
+    for name in (name.replace("-", "_") for name in PASSES[folder]):
+        assert any(t.removeprefix("test_").startswith(name) for t in tests), name

@@ -4,50 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from xdsl.universe import Universe
 
+import tiledialect
 from tiledialect import caches
 from tiledialect.errors import TileError
 
-PASSES: Mapping[str, str] = {
-    "passes.convert": "convert-linalg-to-tile convert-stablehlo-to-tile",
-    "passes.specialize": "tile-specialize tile-widen tile-narrow-operands",
-    "passes.gradient": "tile-gradient tile-jvp",
-    "passes.transform": "tile-vmap",
-    "passes.normalize": (
-        "tile-decompose tile-broadcast tile-bounds tile-reduce tile-defract tile-compose-copies"
-    ),
-    "passes.algebra": "tile-factor-sums tile-one-hot tile-scan tile-split-product tile-winograd",
-    "passes.split": (
-        "tile-outline-parts tile-split-rows tile-split-reduction tile-split-scan tile-split-scatter"
-    ),
-    "passes.fuse": "tile-fuse",
-    "passes.schedule": "tile-join-axes tile-block-constants tile-loop-tiling",
-    "passes.lift": (
-        "lift-bind lift-rewrite lift-lower lift-to-tile lift-numbers-to-tile tile-to-lift"
-    ),
-    "lowering.tile_to_linalg": "convert-tile-to-linalg",
-    "lowering.tile_to_nest": "tile-to-nest",
-    "lowering.lift_to_nest": "lift-to-nest",
-    "lowering.nest": (
-        "nest-bound-loops nest-join-kernels nest-pipeline nest-peel nest-split-tiles"
-        " nest-merge-loads nest-interleave-stores nest-halve-vectors nest-vectorize"
-        " nest-share-memory nest-barriers nest-stream-stores nest-prefetch nest-prefetch-streams"
-        " simplify-index-arithmetic"
-    ),
-    "lowering.nest_to_gpu": "nest-to-gpu",
-    "lowering.gpu": (
-        "gpu-share-rows gpu-count-copies gpu-load-ahead gpu-widen-bf16 gpu-broadcast-halves"
-        " math-polynomial-approximation arith-share-reciprocals"
-    ),
-    "lowering.quirks": "nest-free-barriers nest-peel-last gpu-keep-loops gpu-split-sincos",
-    "lowering.host": "gpu-arena",
-}
-"""Passes by folder: the file is named after the pass, and so is the class."""
+FOLDERS = (
+    "passes.convert",
+    "passes.specialize",
+    "passes.gradient",
+    "passes.transform",
+    "passes.normalize",
+    "passes.algebra",
+    "passes.split",
+    "passes.fuse",
+    "passes.schedule",
+    "passes.lift",
+    "lowering.tile_to_linalg",
+    "lowering.tile_to_nest",
+    "lowering.lift_to_nest",
+    "lowering.nest",
+    "lowering.nest_to_gpu",
+    "lowering.gpu",
+    "lowering.quirks",
+    "lowering.host",
+)
+"""Folders with passes, in the order of the compiler."""
 
-PIPELINES = "tile-compile tile-to-gpu lift-to-gpu"
+FIRST_WORDS = ("arith", "convert", "gpu", "lift", "math", "nest", "simplify", "tile")
+"""First words of the names of passes. In these folders a file has a pass if its name begins so: the
+file and the class are named after the pass. Other files are helpers."""
+
+
+def _passes_in(folder: str) -> tuple[str, ...]:
+    """Names of the passes of a folder, by its files: none is imported."""
+    folders = (Path(root, *folder.split(".")) for root in tiledialect.__path__)
+    files = sorted(file.stem for found in folders for file in found.glob("*.py"))
+    return tuple(f.replace("_", "-") for f in files if f.partition("_")[0] in FIRST_WORDS)
+
+
+PASSES: Mapping[str, tuple[str, ...]] = {folder: _passes_in(folder) for folder in FOLDERS}
+"""Names of the passes by folder."""
+
+PIPELINES = ("tile-compile", "tile-to-gpu", "lift-to-gpu")
 """Passes of `lowering/pipeline.py`, which run others."""
 
 
@@ -73,9 +76,9 @@ TILE_UNIVERSE = Universe(
     all_passes={
         name: _load(f"{folder}.{_file_of(name)}", _class_of(name))
         for folder, names in PASSES.items()
-        for name in names.split()
+        for name in names
     }
-    | {name: _load("lowering.pipeline", _class_of(name)) for name in PIPELINES.split()},
+    | {name: _load("lowering.pipeline", _class_of(name)) for name in PIPELINES},
     all_targets={
         "opencl": _load("lowering.opencl.target", "OpenCLTarget"),
         "tile": _load("language.target", "TileTarget"),

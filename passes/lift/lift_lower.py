@@ -12,13 +12,13 @@ from tiledialect.ir.ops_in import has_one_block, ops_of
 
 
 class LiftLowerPass(ModulePass):
-    """Maps patterns that leave open who does them to work-items, by rewrite rules.
+    """Maps patterns without a mapping to work-items, by rewrite rules.
 
     A map that computes becomes a kernel: up to three maps, each the function of the one around it,
-    are shared out among all work-items by `map_glb`, and further ones are `map_seq`. Reductions are
+    are divided among all work-items by `map_glb`, and further ones are `map_seq`. Reductions are
     done by one work-item, by `reduce_seq`; a map whose result another pattern goes through once
-    becomes part of that one. In a function that says of some maps who does them, the maps around
-    these become `map_seq`. The steps are recorded as those of `lift-rewrite` are.
+    becomes part of that one. In a function that has some maps to work-groups or work-items, the
+    maps around these become `map_seq`. The steps are recorded as those of `lift-rewrite` are.
     """
 
     name = "lift-lower"

@@ -13,12 +13,6 @@
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=map_lc at=map}' 2>&1 | filecheck %s --check-prefix NAME
 // RUN: not tile-opt %s -p 'lift-rewrite{at=map}' 2>&1 | filecheck %s --check-prefix NOTHING
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=map_glb load="none.py"}' 2>&1 | filecheck %s --check-prefix FILE
-// RUN: not tile-opt %s -p 'lift-bind{sizes="v"}' 2>&1 | filecheck %s --check-prefix SIZES
-// RUN: not tile-opt %s -p 'lift-rewrite{rule=tile_stencil},lift-bind{sizes="v=4","N=6"}' 2>&1 | filecheck %s --check-prefix BOUND
-// RUN: not tile-opt %s -p 'lift-bind{sizes="N=4","N=8"}' 2>&1 | filecheck %s --check-prefix TWICE
-// RUN: not tile-opt %s -p 'lift-bind{sizes="N=8" function=none}' 2>&1 | filecheck %s --check-prefix FUNCTION
-// RUN: not tile-opt %s -p 'lift-bind{sizes="Q=4"}' 2>&1 | filecheck %s --check-prefix UNKNOWN
-// RUN: not tile-opt %s -p 'lift-bind{sizes="N=0"}' 2>&1 | filecheck %s --check-prefix EMPTY
 // RUN: not tile-opt %s -p 'lift-rewrite{rule=map_glb load="%S/Inputs/no_pattern.py"}' 2>&1 | filecheck %s --check-prefix PATTERN
 
 // CHECK: lift.steps = ["slide_tiling(v=v, u=u) at slide", "join_past_map at map.1", "map_fusion at map.1", "bind(v=4)"]
@@ -53,12 +47,6 @@
 // NAME: tile-opt: there is no rule map_lc; there is map_lcl
 // NOTHING: tile-opt: lift-rewrite takes a rule or a script
 // FILE: tile-opt: there is no file none.py
-// SIZES: tile-opt: a size is given as name=size, not 'v'
-// BOUND: error: the windows of slide(6, 4) do not end where
-// TWICE: tile-opt: N is given twice: 4 and 8
-// FUNCTION: tile-opt: there is no function none here; there is stencil
-// UNKNOWN: tile-opt: there is no size Q; there is N
-// EMPTY: error: input has no elements: pad has nothing to repeat
 // PATTERN: tile-opt: the rule identity: 'map' is no pattern
 func.func @stencil(%input: tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
   %0 = lift.pad(1, 1, clamp) %input : (tensor<?xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N + 2>>
