@@ -1,4 +1,4 @@
-"""Functions some inputs of which seldom change: what is computed of these alone is kept.
+"""Prepacking: a function is split into one of its constant inputs alone, kept, and the rest.
 
 Weights that a product reads in another layout, or in another element type, are made once, by a
 function of the constants, and given to one of the other inputs.

@@ -1,4 +1,4 @@
 """Exploration: a program and its inputs in, the fastest implementation that a search finds out.
 
-Read `search` first, then `kernels` for the space and `evaluation` for a trial.
+Read `search` first, then `kernels` and `programs` for the spaces, `evaluation` for a trial.
 """

@@ -1,8 +1,8 @@
 """Implementations that searches have found, kept for programs, shapes and devices.
 
 One file for each program and device, on disk; `.explored` files hold the same, for other machines
-of the kind. Another version of the package makes other kernels of them, which nobody has compared:
-they are left out there.
+of the kind. An implementation of another version of the package is not used: its kernels may be
+others, and are not compared with the reference semantics.
 """
 
 from __future__ import annotations

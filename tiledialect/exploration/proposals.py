@@ -16,7 +16,7 @@ from statistics import fmean
 from time import monotonic
 
 from tiledialect.exploration.parts import Candidate
-from tiledialect.exploration.study import Asking, Proposal, Study, Trial
+from tiledialect.exploration.study import OpenTrial, Proposal, Study, Trial
 from tiledialect.schedule.search.decisions import (
     DeadEndError,
     Decisions,
@@ -75,13 +75,13 @@ class Proposals:
             self.best.append(trial)
             self.best.sort(key=lambda t: t.own)
 
-    def default(self) -> Asking | None:
+    def default(self) -> OpenTrial | None:
         """The candidate without a search; None if its outcome is known."""
         return self.study.ask(SEED, *self._default)
 
-    def next(self, end: float = inf) -> Asking | None:
+    def next(self, end: float = inf) -> OpenTrial | None:
         """The next candidate; None if none is found before the clock shows ``end``."""
-        sources: Mapping[str, Callable[[], Asking | None]] = {
+        sources: Mapping[str, Callable[[], OpenTrial | None]] = {
             SEED: self._seed,
             MUTATION: self._mutation,
             SAMPLER: self._sample,
@@ -103,7 +103,7 @@ class Proposals:
         for trial in self.study.new_trials():
             self.note(trial)
 
-    def _draw(self) -> Asking | None:
+    def _draw(self) -> OpenTrial | None:
         """Any new candidate; the first ones of the space, where draws give none."""
         for _ in range(DRAWS * self.study.part.mutations):
             with suppress(DeadEndError):
@@ -115,7 +115,7 @@ class Proposals:
                 return found
         return None
 
-    def _seed(self, end: float = -inf) -> Asking | None:
+    def _seed(self, end: float = -inf) -> OpenTrial | None:
         """The next seed; where seeds pause, only until the clock shows ``end``."""
         for decisions in self._seeds:
             if decisions is None:
@@ -128,7 +128,7 @@ class Proposals:
                     return found
         return None
 
-    def _mutation(self) -> Asking | None:
+    def _mutation(self) -> OpenTrial | None:
         """The most promising of some mutations of the best candidates."""
         found = min(self._mutations(), key=lambda triple: triple[0], default=None)
         return None if found is None else self.study.ask(MUTATION, *found[1:])
@@ -144,7 +144,7 @@ class Proposals:
                 if candidate.text not in self.study.seen:
                     yield self._correction.expected(candidate, decisions), decisions, proposal
 
-    def _sample(self) -> Asking | None:
+    def _sample(self) -> OpenTrial | None:
         """A candidate of the sampler that is worth a trial."""
         least = self.best[0].own if self.best else inf
         for _ in range(ASKS):

@@ -15,7 +15,7 @@ from tiledialect.exploration.evaluation import Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.parts import Part
 from tiledialect.exploration.proposals import Proposals
-from tiledialect.exploration.study import Asking, Study, Trial
+from tiledialect.exploration.study import OpenTrial, Study, Trial
 from tiledialect.exploration.workers import LostError, Workers, outcome_of
 
 Assemble = Callable[[Mapping[str, str]], Implementation]
@@ -126,7 +126,7 @@ class Search:
     def _first(self) -> list[Trial]:
         """The default of every part together, which others are compared with, and the best of
         earlier sessions."""
-        asked: dict[int, Asking] = {}
+        asked: dict[int, OpenTrial] = {}
         for number, (study, proposals) in enumerate(
             zip(self.studies, self._proposals, strict=True)
         ):
@@ -170,7 +170,7 @@ class Search:
         self.best, self.implementation = outcome.seconds, implementation
         return True
 
-    def _ask(self, end: float) -> tuple[int, Asking] | None:
+    def _ask(self, end: float) -> tuple[int, OpenTrial] | None:
         """The next candidate, found before the clock shows ``end``, and the number of its part."""
         for number in self._shares.order():
             if (asking := self._proposals[number].next(end)) is not None:
@@ -178,7 +178,7 @@ class Search:
                 return number, asking
         return None
 
-    def _flight(self, number: int, asking: Asking) -> _Flight:
+    def _flight(self, number: int, asking: OpenTrial) -> _Flight:
         name = self.studies[number].part.name
         implementation = self.assemble({**self._chosen, name: asking.candidate.text})
         return _Flight(number, asking, implementation)
@@ -190,7 +190,7 @@ class Search:
         return trial
 
     def _tell(
-        self, number: int, asking: Asking, outcome: Outcome, implementation: Implementation
+        self, number: int, asking: OpenTrial, outcome: Outcome, implementation: Implementation
     ) -> Trial:
         study = self.studies[number]
         trial = study.tell(asking, outcome, implementation.but(study.part.name))
@@ -205,7 +205,7 @@ class _Flight:
 
     number: int
     """Number of its part."""
-    asking: Asking
+    asking: OpenTrial
     implementation: Implementation
 
 

@@ -85,8 +85,8 @@ class Proposal:
     """Domains of these: words, or the least and the greatest number."""
 
 
-class Noting:
-    """Chooser by another one, that notes decisions for samplers."""
+class RecordingChooser:
+    """Chooser that records the decisions of another one, for samplers."""
 
     def __init__(self, chooser: Chooser):
         self.named: dict[str, Option] = {}
@@ -109,8 +109,8 @@ def domain_of(options: Sequence[Option], domain: Sequence[str]) -> Sequence[Opti
     return [str(word) for word in domain or options]
 
 
-class Asked:
-    """Chooser by a trial of Optuna, whose sampler decides."""
+class SamplerChooser:
+    """Chooser whose decisions are those of a sampler, in a trial of Optuna."""
 
     def __init__(self, trial: optuna.Trial):
         self.made: dict[str, Option] = {}
@@ -156,7 +156,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Asking:
+class OpenTrial:
     """A candidate that is being evaluated."""
 
     trial: Any
@@ -238,38 +238,38 @@ class Study:
 
     def proposal(self, chooser: Chooser) -> Proposal:
         """The candidate that decisions make: a space of its own."""
-        noting = Noting(chooser)
-        candidate = self.part.candidate(noting)
-        return Proposal(candidate, noting.named, noting.domains)
+        recording = RecordingChooser(chooser)
+        candidate = self.part.candidate(recording)
+        return Proposal(candidate, recording.named, recording.domains)
 
-    def ask(self, source: str, decisions: Decisions, proposal: Proposal) -> Asking | None:
+    def ask(self, source: str, decisions: Decisions, proposal: Proposal) -> OpenTrial | None:
         """Begin a trial of a candidate; None if it is not new."""
         if proposal.candidate.text in self.seen:
             return None
         self.seen.add(proposal.candidate.text)
         self._study.enqueue_trial(dict(proposal.named))
         trial = self._study.ask(fixed_distributions=_distributions(proposal))
-        return Asking(trial, proposal.candidate, source, decisions)
+        return OpenTrial(trial, proposal.candidate, source, decisions)
 
-    def ask_sampler(self, source: str) -> Asking | None:
+    def ask_sampler(self, source: str) -> OpenTrial | None:
         """Begin a trial of a candidate by the sampler's decisions; None if it makes no new one."""
         trial = self._study.ask()
-        chooser = Asked(trial)
+        chooser = SamplerChooser(trial)
         with suppress(DeadEndError):
             candidate = self.part.candidate(chooser)
             if candidate.text not in self.seen:
                 self.seen.add(candidate.text)
-                return Asking(trial, candidate, source, chooser.made)
+                return OpenTrial(trial, candidate, source, chooser.made)
         # The sampler takes time for each trial that has a value.
         self._study.tell(trial, state=self._states.FAIL)
         return None
 
-    def drop(self, asking: Asking) -> None:
+    def drop(self, asking: OpenTrial) -> None:
         """Leave out a candidate that is not worth a trial."""
         self.seen.remove(asking.candidate.text)
         self._study.tell(asking.trial, state=self._states.FAIL)
 
-    def tell(self, asking: Asking, outcome: Outcome, beside: Implementation = NOTHING) -> Trial:
+    def tell(self, asking: OpenTrial, outcome: Outcome, beside: Implementation = NOTHING) -> Trial:
         """Keep the outcome of a candidate beside decisions on the other parts."""
         trial, candidate = asking.trial, asking.candidate
         given = {
@@ -312,7 +312,7 @@ class Study:
 
 
 def _distributions(proposal: Proposal) -> dict[str, Any]:
-    """Distributions of a candidate's decisions, as `Asked` asks for them."""
+    """Distributions of a candidate's decisions, as `SamplerChooser` asks for them."""
     kinds = library().distributions
     found: dict[str, Any] = {}
     for name, (low, *more) in proposal.domains.items():

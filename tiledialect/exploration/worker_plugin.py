@@ -11,7 +11,7 @@ from tiledialect.exploration.implementation import Implementation
 from tiledialect.records import from_json
 
 
-class HeldSubject(WorkerPlugin):
+class SubjectPlugin(WorkerPlugin):
     """A subject that every worker holds, also those that come later, and its evaluator.
 
     Were it an argument of tasks, Dask would give all of them to the worker that has it.
@@ -34,5 +34,5 @@ class HeldSubject(WorkerPlugin):
 def evaluate_on_worker(name: str, implementation: str, best: float) -> Outcome:
     """Evaluate an implementation of the subject that the worker holds by a name."""
     held = get_worker().plugins[name]
-    assert isinstance(held, HeldSubject)
+    assert isinstance(held, SubjectPlugin)
     return held.evaluator.evaluate(from_json(Implementation, implementation), best)

@@ -66,12 +66,12 @@ def workers_for(subject: Subject, wanted: int | str) -> Generator[Workers]:
             address of a scheduler of Dask, whose workers have the device as a resource.
     """
     if wanted == 1:
-        yield from _alone(subject)
+        yield from _local(subject)
     else:
         yield from _cluster(subject, wanted)
 
 
-def _alone(subject: Subject) -> Generator[Workers]:
+def _local(subject: Subject) -> Generator[Workers]:
     evaluator = Evaluator(subject)
     executor = ThreadPoolExecutor(1)
     try:
@@ -92,7 +92,7 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
     try:
         from distributed import Client, LocalCluster
 
-        from tiledialect.exploration.worker_plugin import HeldSubject, evaluate_on_worker
+        from tiledialect.exploration.worker_plugin import SubjectPlugin, evaluate_on_worker
     except ImportError:
         raise TileError(INSTALL) from None
     needed = {resource(subject.device.id): 1}
@@ -112,10 +112,10 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
     except (OSError, TimeoutError, ValueError) as error:
         raise TileError(f"there is no scheduler at {wanted}: {error}") from None
     try:
-        count = _able(client, resource(subject.device.id))
+        count = _count_with(client, resource(subject.device.id))
         # Workers that come later have the subject, too. A search has its own, so that it can go.
         name = f"tiledialect-{uuid4()}"
-        client.register_plugin(HeldSubject(subject.to_bytes()), name)
+        client.register_plugin(SubjectPlugin(subject.to_bytes()), name)
         executor = client.get_executor(pure=False, retries=0, resources=needed)
 
         def submit(implementation: Implementation, best: float) -> Future[Outcome]:
@@ -133,7 +133,7 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
             local.close()
 
 
-def _able(client: Any, needed: str) -> int:
+def _count_with(client: Any, needed: str) -> int:
     """Number of workers that have a device; a TileError if there is none."""
     found = client.scheduler_info(n_workers=-1)["workers"].values()
     count = sum(needed in worker.get("resources", {}) for worker in found)

@@ -1,6 +1,6 @@
-"""Models of ONNX as functions of arrays, for any OpenCL device.
+"""Models of ONNX: protobufs in, functions of arrays out, for any OpenCL device.
 
-Begin with `load`; `backend` is what ONNX's own tests of backends take.
+Read `model` first; `backend` has the interface of ONNX's own tests.
 """
 
 from tiledialect.onnx.model import Model, load

@@ -40,7 +40,7 @@ Given = Array | list[Array]
 
 
 @dataclass
-class Ready:
+class Specialized:
     """A model for inputs of given shapes, and of given numbers where shapes depend on them."""
 
     function: Function
@@ -51,7 +51,7 @@ class Ready:
     packing: Packing | None = None
     """The function in two parts, where one is of initializers alone."""
     is_divided: bool = False
-    """Whether the parts have been looked for."""
+    """Whether the parts have been searched."""
 
     def packed(self, results: Any) -> Any:
         """Results of the function as the model's outputs: sequences become lists."""
@@ -96,8 +96,8 @@ class Model:
         self._declared = {i.name: i.type for i in graph.input}
         self._known: set[str] = set()
         """Inputs whose numbers are a part of the program."""
-        self._ready: LruCache[tuple[Any, ...], Ready] = LruCache(READY_SHAPES)
-        self._direct: LruCache[tuple[Any, ...], tuple[Ready, Function, list[Any]]] = LruCache(
+        self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
+        self._direct: LruCache[tuple[Any, ...], tuple[Specialized, Function, list[Any]]] = LruCache(
             READY_SHAPES
         )
         """By shapes and element types of arrays in order: the function that is called, and for each
@@ -195,7 +195,9 @@ class Model:
 
     # -- binding -----------------------------------------------------------------------------
 
-    def _bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Ready, list[Any]]:
+    def _bound(
+        self, args: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[Specialized, list[Any]]:
         """The function for the inputs of a call, and its arguments."""
         cotangents = args[len(self.inputs) :] if self._gradients else ()
         args = args[: len(self.inputs)] if self._gradients else args
@@ -219,8 +221,10 @@ class Model:
             values = [*without_missing(ready.function.bind([*values, *cotangents], extra))]
         return ready, values
 
-    def _prepared(self, ready: Ready, arrays: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
-        """Function to call, and its inputs; what is computed of initializers alone is kept."""
+    def _prepared(
+        self, ready: Specialized, arrays: Sequence[Any]
+    ) -> tuple[Function, Sequence[Any]]:
+        """Function to call, and its inputs; results of initializers alone are kept."""
         function = ready.function
         names = dict(zip(function.inputs, ready.inputs, strict=False))
         packing = self._packing(ready, arrays, names)
@@ -239,7 +243,7 @@ class Model:
         return packing.second, packing.arrays(own, kept)
 
     def _packing(
-        self, ready: Ready, arrays: Sequence[Any], names: Mapping[str, str]
+        self, ready: Specialized, arrays: Sequence[Any], names: Mapping[str, str]
     ) -> Packing | None:
         """The parts of a function, looked for once."""
         if not ready.is_divided and not self._gradients and not self._options.get("tune"):
@@ -295,7 +299,7 @@ class Model:
             text = ", ".join(str(d) for d in dims)
             raise TileError(f"input {name} has the shape ({text}), and {array.shape} was given")
 
-    def _for(self, arrays: Mapping[str, Given]) -> Ready:
+    def _for(self, arrays: Mapping[str, Given]) -> Specialized:
         while True:
             key = self._key(arrays)
             if (ready := self._ready.find(key)) is not None:
@@ -314,7 +318,7 @@ class Model:
         values = tuple(flat[name].tobytes() for name in flat if name in self._known)
         return (*flat, *signature_of([*flat.values()]), *values)
 
-    def _made(self, arrays: Mapping[str, Given]) -> Ready:
+    def _made(self, arrays: Mapping[str, Given]) -> Specialized:
         known = {k: a for k, a in _flat(arrays).items() if k in self._known}
         types = {
             k: [*map(type_of, a)] if isinstance(a, list) else type_of(a)
@@ -329,7 +333,7 @@ class Model:
         for wrt, with_outputs in self._gradients:
             places = None if wrt is None else [made.inputs.index(name) for name in wrt]
             function = function.gradient(places, with_outputs=with_outputs)
-        return Ready(function, made.inputs, made.counts if not self._gradients else ())
+        return Specialized(function, made.inputs, made.counts if not self._gradients else ())
 
     def _placed(self, function: Function, name: str | None, array: Any) -> Any:
         """An input of a function: of an initializer the copy that stays on the device."""

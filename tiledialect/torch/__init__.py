@@ -1,6 +1,7 @@
 """Tile functions on PyTorch's tensors, and ``torch.compile(model, backend="tiledialect")``.
 
-Begin with `tensor_functions` for the one, with `backend` for the other.
+Functions and graphs in, functions of tensors out. Read `tensor_functions` first for the one,
+`backend` for the other.
 """
 
 # pyright: basic, reportMissingImports=false

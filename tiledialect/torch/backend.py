@@ -74,25 +74,25 @@ def _compiled(
     """A graph of ATen operators as a function of a list of its inputs."""
     try:
         refused = refusals(module.graph)
-        told = {str(n.target): e for n, e in refused.items() if not is_check(n)}
-        if options.strict and told:
-            raise next(iter(told.values()))
+        by_name = {str(n.target): e for n, e in refused.items() if not is_check(n)}
+        if options.strict and by_name:
+            raise next(iter(by_name.values()))
         run = partitioned(module, refused, options, name)
     except TileError as error:
         return make_boxed_func(_raising(error))
-    _warn(told)
+    _warn(by_name)
     return make_boxed_func(run)
 
 
-_told: set[str] = set()
+_warned: set[str] = set()
 """Operators that a warning has named."""
 
 
 def _warn(refused: Mapping[str, TileError]) -> None:
     """Name each operator that is left to PyTorch once."""
     for name, error in refused.items():
-        if name not in _told:
-            _told.add(name)
+        if name not in _warned:
+            _warned.add(name)
             warnings.warn(f"left to PyTorch: {error}", TileWarning, stacklevel=2)
 
 

@@ -39,7 +39,7 @@ Computed = tuple[Sequence[Tensor], tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
-class Ready:
+class Specialized:
     """A graph for tensors of given shapes, and given numbers."""
 
     function: Function | None
@@ -73,8 +73,8 @@ class CompiledGraph(torch.nn.Module):
         self._inputs = [n.name for n in graph.nodes if n.op == "placeholder"]
         (output,) = (n for n in graph.nodes if n.op == "output")
         self._is_single = not isinstance(output.args[0], list | tuple)
-        self._ready: LruCache[tuple[Any, ...], Ready] = LruCache(READY_SHAPES)
-        self._bound: tuple[BoundCall, Ready] | None = None
+        self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
+        self._bound: tuple[BoundCall, Specialized] | None = None
         """The last call, where it has parameters that stay."""
 
     @front_door
@@ -118,24 +118,24 @@ class CompiledGraph(torch.nn.Module):
         """Free the memory of parameters that are gone."""
         self._bound = None
 
-    def _saved_results(self, ready: Ready) -> set[int]:
+    def _saved_results(self, ready: Specialized) -> set[int]:
         """Numbers of the results that only a backward pass takes."""
         if self._saved is None:
             return set()
         places = [o.place if isinstance(o, Result) else -1 for o in ready.outputs]
         return {*places[self._saved :]} - {-1, *places[: self._saved]}
 
-    def _made(self, inputs: Sequence[Given]) -> Ready:
+    def _made(self, inputs: Sequence[Given]) -> Specialized:
         given = {name: _given(*own) for name, own in zip(self._inputs, inputs, strict=True)}
         with sourced():
             made: Converted = convert_graph(self._graph, given, self._name)
         places = {name: k for k, name in enumerate(self._inputs)} | {SEED: -1}
         own = tuple((name, places[name]) for name in made.inputs)
         if not any(isinstance(o, Result) for o in made.outputs):
-            return Ready(None, (), made.outputs)
+            return Specialized(None, (), made.outputs)
         function = compile_module(made.module, **self._options.of_compile)
         is_inference = self._name.startswith("model") and not self._options.tune
-        return Ready(
+        return Specialized(
             function, own, made.outputs, Parts(function, self._kept) if is_inference else None
         )
 

@@ -1,4 +1,4 @@
-"""Tensors with copies in the memory of devices that do not work in the host's."""
+"""Tensors with copies in the memory of devices that have a memory of their own."""
 
 # pyright: basic, reportMissingImports=false
 
@@ -187,8 +187,8 @@ class Parts:
         self._packings: dict[tuple[str, ...], Packing | None] = {}
 
     def of(self, inputs: Inputs) -> tuple[Function, Inputs]:
-        """The function to call for tensors, and its inputs: what is computed of parameters alone is
-        kept until one changes."""
+        """The function to call for tensors, and its inputs. Results of parameters alone are kept
+        until one changes."""
         own = dict(inputs)
         found = {name: resident(value) for name, value in inputs} if _residents else {}
         residents = {n: r for n, r in found.items() if r is not None and r.parameter is not None}

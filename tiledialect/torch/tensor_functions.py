@@ -112,7 +112,7 @@ def _save(ctx: Any, program: str, tensors: Sequence[Tensor], outputs: Sequence[T
     ctx.outputs = [(t.shape, t.dtype) for t in outputs]
 
 
-def _slopes(
+def _input_gradients(
     ctx: Any,
     needed: Sequence[bool],
     cotangents: Sequence[Tensor | None],
@@ -169,7 +169,7 @@ class _Call(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
         needed = ctx.needs_input_grad[1:]
-        return None, *_slopes(ctx, needed, cotangents, _recorded)
+        return None, *_input_gradients(ctx, needed, cotangents, _recorded)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor | None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -204,7 +204,7 @@ def _save_operator(ctx: Any, inputs: tuple[str, list[Tensor]], output: list[Tens
 
 
 def _backward_of_operator(ctx: Any, cotangents: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    return None, _slopes(ctx, ctx.needs_input_grad[1], cotangents, _operator)
+    return None, _input_gradients(ctx, ctx.needs_input_grad[1], cotangents, _operator)
 
 
 _operator.register_autograd(_backward_of_operator, setup_context=_save_operator)

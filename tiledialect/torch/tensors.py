@@ -54,6 +54,6 @@ def dense(value: Any) -> Given:
 
 
 def described(given: Given) -> Any:
-    """What calls of one compiled function have in common at an input."""
+    """Shape, element type and order of axes of an input, which calls of one function share."""
     value, order = given
     return (value.shape, value.dtype, order) if isinstance(value, Tensor) else value

@@ -105,7 +105,7 @@ def _nested(op: maps.MapOp) -> Iterator[maps.MapOp]:
 
 
 def share_inside(function: func.FuncOp) -> None:
-    """Make loops of the open maps around those that say who does them."""
+    """Make loops of the open maps around maps to work-groups and work-items."""
     rewriting = Rewriting(function)
     for op in [*_around_machine(function.body.block)]:
         map_seq.run(rewriting, op.results[0])
@@ -115,7 +115,7 @@ def share_inside(function: func.FuncOp) -> None:
 
 
 def _around_machine(block: Block) -> Iterator[maps.MapOp]:
-    """Maps around those that say who does them, those inside of others first.
+    """Maps around maps to work-groups and work-items, the innermost first.
 
     One whose elements a group keeps while windows slide over them is done with the windows.
     """
@@ -132,7 +132,7 @@ def _around_machine(block: Block) -> Iterator[maps.MapOp]:
 
 
 def is_high_level(function: func.FuncOp) -> bool:
-    """Whether nothing in a function says who does it."""
+    """Whether nothing in a function is mapped to work-groups or work-items."""
     return not any(isinstance(op, PARALLEL) for op in function.walk())
 
 

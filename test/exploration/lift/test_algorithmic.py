@@ -7,7 +7,7 @@ from small_programs import PROGRAMS, choose, outputs, program
 from tiledialect.errors import TileError
 from tiledialect.exploration.lift.algorithmic import (
     COLLECTIONS,
-    _in_turns,
+    _interleaved,
     algorithmic,
     canonical_hash,
     collection,
@@ -110,4 +110,4 @@ def test_strides_in_parts_are_found():
 
 def test_sources_take_turns():
     a, b = (Derivation.of(program(name).initial.module) for name in ("dot", "gemv"))
-    assert [*_in_turns([iter([a, a, a]), iter([b])])] == [a, b, a, a]
+    assert [*_interleaved([iter([a, a, a]), iter([b])])] == [a, b, a, a]

@@ -7,12 +7,13 @@ from small_programs import program
 
 import tiledialect as td
 from tiledialect.exploration.lift import estimators
-from tiledialect.exploration.lift.estimators import Here, estimators_for
+from tiledialect.exploration.lift.estimators import LocalEstimators, estimators_for
 from tiledialect.exploration.lift.settings import AlgorithmicSettings, MappingSettings, Settings
 from tiledialect.exploration.lift.space import LiftSpace
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.passes.lift import Derivation
-from tiledialect.schedule.cost.device import Kind, described
+from tiledialect.schedule.cost.device import described
+from tiledialect.schedule.cost.traits import Kind
 
 SMALL = Settings(
     algorithmic=AlgorithmicSettings(exploration_depth=0),
@@ -29,13 +30,13 @@ def space(fast: td.Device) -> LiftSpace:
 
 def test_other_processes_find_the_same(space: LiftSpace):
     word = next(space.programs.all())
-    here = Here(space).best_of(word, "").result()
+    here = LocalEstimators(space).best_of(word, "").result()
     with estimators_for(space, 2) as others:
         assert others.count == 2
         found = others.best_of(word, "").result()
         assert [ranked.text for ranked in found] == [ranked.text for ranked in here] != []
         (changed,) = others.refined(found[0]).result()
-    assert changed == Here(space).refined(here[0]).result()[0]
+    assert changed == LocalEstimators(space).refined(here[0]).result()[0]
 
 
 def test_a_process_that_ends_loses_only_its_candidate(

@@ -178,7 +178,7 @@ class _Enumeration:
         for _ in range(self.settings.exploration_depth):
             parents, level = level[:left], []
             left -= len(parents)
-            for found in _in_turns([*map(self._rewritten, parents)]):
+            for found in _interleaved([*map(self._rewritten, parents)]):
                 yield from self._ends([found])
                 level.append(found)
 
@@ -254,7 +254,7 @@ class _Enumeration:
         return True
 
 
-def _in_turns(sources: list[Iterator[Derivation]]) -> Iterator[Derivation]:
+def _interleaved(sources: list[Iterator[Derivation]]) -> Iterator[Derivation]:
     """Elements of sources in turns: the first ones of each are the most promising."""
     while sources:
         for source in [*sources]:

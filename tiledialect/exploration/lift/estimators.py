@@ -53,7 +53,7 @@ class Estimators(Protocol):
 
 
 @dataclass(frozen=True)
-class Here:
+class LocalEstimators:
     """Estimates in this process, each made when it is asked for."""
 
     space: LiftSpace
@@ -74,7 +74,7 @@ def _done(found: list[Ranked]) -> Future[list[Ranked]]:
     return future
 
 
-class Elsewhere:
+class ProcessEstimators:
     """Estimates in processes of their own, which are started by the first jobs."""
 
     def __init__(self, space: LiftSpace, count: int):
@@ -129,10 +129,10 @@ class Elsewhere:
 def estimators_for(space: LiftSpace, count: int) -> Generator[Estimators]:
     """Estimators of a space: this process, or so many others."""
     if count == 1:
-        yield Here(space)
+        yield LocalEstimators(space)
         return
     try:
-        others = Elsewhere(space, count)
+        others = ProcessEstimators(space, count)
     except OSError as error:
         raise TileError(f"the space of the search cannot be kept in a file: {error}") from None
     try:

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.errors import TileError
 from tiledialect.exploration.implementation import PATTERNS
-from tiledialect.exploration.lift.estimators import Estimators, Here
+from tiledialect.exploration.lift.estimators import Estimators, LocalEstimators
 from tiledialect.exploration.lift.mapping import DEFAULT
 from tiledialect.exploration.lift.ranking import Ranked
 from tiledialect.exploration.lift.settings import Settings
@@ -92,7 +92,7 @@ class LiftPart(LiftSpace):
         """
         default, start = self._default
         yield default
-        yield from _Seeds(self, self.estimators or Here(self), start).run()
+        yield from _Seeds(self, self.estimators or LocalEstimators(self), start).run()
 
 
 class _Seeds:
