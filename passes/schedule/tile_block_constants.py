@@ -246,7 +246,7 @@ class TileBlockConstantsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Block the constants of every kernel."""
         device = device_of(op)
-        if device is None or not device.is_cpu:
+        if device is None or not device.traits.has_vectors:
             return
         names = {kernel: name for name, kernel in named_kernels(op).items()}
         for function in ops_of(op, func.FuncOp):
