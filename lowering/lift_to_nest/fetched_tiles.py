@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.attributes import ExprsAttr, LoopRole, RoleAttr
-from tiledialect.dialects.nest.control import ForOp
+from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.errors import TileError
@@ -55,7 +55,8 @@ def _prepare(buffer: BufferOp) -> None:
 
 
 def _copies(buffer: BufferOp, step: ForOp) -> ForOp:
-    """The loop that fills a tile; one of a single step where a work-item copies an element."""
+    """The loop that fills a tile; one of a single step where a work-item copies an element, or some
+    of the work-items do."""
     stores = [use.operation for use in buffer.result.uses if isinstance(use.operation, StoreOp)]
     tops = {top for store in stores if (top := _top(store, step)) is not None}
     if len(tops) != 1:
@@ -65,6 +66,10 @@ def _copies(buffer: BufferOp, step: ForOp) -> ForOp:
         return top
     loop = ForOp({}, UNROLL, 1)
     Rewriter.insert_op(loop, InsertPoint.before(top))
+    if isinstance(top, IfOp):
+        top.detach()
+        loop.block.add_op(top)
+        return loop
     copied: dict[SSAValue, SSAValue] = {}
     needed = [*_needed(top)]
     loop.block.add_ops(op.clone(copied) for op in needed)
@@ -87,12 +92,12 @@ def _needed(store: StoreOp) -> Iterator[Operation]:
     yield from reversed([op for op in found if not isinstance(op, BufferOp)])
 
 
-def _top(op: StoreOp, step: ForOp) -> StoreOp | ForOp | None:
+def _top(op: StoreOp, step: ForOp) -> StoreOp | ForOp | IfOp | None:
     """The op of a loop's block that an op is, or is in."""
     found = op
     while found is not None and found.parent_op() is not step:
         found = found.parent_op()
-    return found if isinstance(found, StoreOp | ForOp) else None
+    return found if isinstance(found, StoreOp | ForOp | IfOp) else None
 
 
 def _unroll(loop: ForOp) -> None:

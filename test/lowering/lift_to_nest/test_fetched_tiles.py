@@ -46,6 +46,24 @@ def test_steps_take_copies_in_turns(rows: int, columns: int, device: td.Device):
         assert f"__local float map_lcl[{2 * columns}]" in function.opencl(x)
 
 
+@pytest.mark.parametrize("columns", [5, 12])
+def test_some_work_items_fetch(columns: int, device: td.Device):
+    """Of 16, which a map of more elements has."""
+
+    def step(s: Any, row: Any) -> Any:
+        own = row >> lift.slice(0, columns) >> lift.to_local(lift.map_lcl(lift.id))
+        sums = row >> lift.to_local(lift.map_lcl(lambda a: a + own[0] + own[columns - 1]))
+        return s + total(sums)
+
+    x = np.arange(2 * 5 * 16, dtype=np.float32).reshape(2, 5, 16) % 7
+    program = lift.fun(
+        lift.array(2, 5, 16), lambda x: x >> lift.map_wrg(lambda m: m >> lift.reduce_seq(step, 0.0))
+    )
+    found = Derivation.of(program).apply(FETCH, "map_wrg/reduce_seq/to_local")
+    expected = (x + x[..., :1] + x[..., columns - 1 : columns]).sum((1, 2))
+    assert np.array_equal(td.compile(found.module, device=device)(x), expected)
+
+
 def test_what_needs_its_own_step_is_refused():
     def moved(s: Any, row: Any) -> Any:
         return total(row >> lift.to_local(lift.map_lcl(lambda a: a + s)))
