@@ -74,13 +74,13 @@ def prints_when_specialized(program: Program) -> None:
     assert find_function(again).function_type == function.function_type
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(programs())
 def test_text_and_ir_say_the_same(program: Program):
     says_the_same(program)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(programs())
 def test_specialized_functions_print(program: Program):
     prints_when_specialized(program)

@@ -51,25 +51,24 @@ def test_every_rule_has_a_lit_test():
         assert [n for n in names if f"// CHECK-LABEL: func.func @{n}(" not in text] == []
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_rule(name: str):
+@pytest.mark.parametrize("seed", range(len(SIZES)))
+def test_rule(name: str, seed: int):
     """The result is the same; parameters stay open, or are given, or are bound afterwards."""
     example, rule = EXAMPLES[name], RULES[name]
-    for seed, sizes in enumerate(SIZES):
-        program = Derivation.of(example.program(Make(Random(seed))))
-        arrays = inputs(program.module, sizes, seed)
-        expected = result(program, arrays)
-        given = dict(example.parameters)
-        closed = program.apply(rule, **given)
-        np.testing.assert_array_equal(result(closed, arrays), expected)
-        if seed:
-            continue
-        kept = {n: v for n, v in given.items() if rule.parameters[n].annotation is int}
-        left_open = program.apply(rule, **kept)
-        left = bound(left_open, {n: v for n, v in given.items() if n not in kept})
-        assert str(left.module) == str(closed.module)
-        again = replay(program.module, closed.text)
-        assert str(again.module) == str(closed.module)
+    program = Derivation.of(example.program(Make(Random(seed))))
+    arrays = inputs(program.module, SIZES[seed], seed)
+    expected = result(program, arrays)
+    given = dict(example.parameters)
+    closed = program.apply(rule, **given)
+    np.testing.assert_array_equal(result(closed, arrays), expected)
+    kept = {n: v for n, v in given.items() if rule.parameters[n].annotation is int}
+    left_open = program.apply(rule, **kept)
+    left = bound(left_open, {n: v for n, v in given.items() if n not in kept})
+    assert str(left.module) == str(closed.module)
+    again = replay(program.module, closed.text)
+    assert str(again.module) == str(closed.module)
 
 
 def test_vectors_of_what_a_tuple_around_holds():
