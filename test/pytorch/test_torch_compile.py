@@ -24,12 +24,12 @@ nn, F = torch.nn, torch.nn.functional
 
 @pytest.fixture(autouse=True)
 def fresh():
-    """Nothing compiled, or told, by another test."""
+    """Nothing compiled, or warned of, by another test."""
     from tiledialect.torch import backend
 
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
-    backend._told.clear()
+    backend._warned.clear()
     torch.manual_seed(0)
 
 
