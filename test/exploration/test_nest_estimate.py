@@ -142,6 +142,16 @@ def test_large_groups_leave_few_registers_to_each_work_item():
     assert groups(32) > 2 * groups(8)
 
 
+def test_one_core_does_not_ask_for_all_that_memory_gives():
+    two, many = (described(Kind.CPU, {"compute_units": n}) for n in (2, 16))
+
+    def memory(groups: int, device: Device) -> float:
+        return NestWork(1.0, 0.0, 0.0, 1e9, groups, 1).on(device).memory
+
+    assert memory(1, two) == 2 * memory(2, two)
+    assert memory(1, many) == 4 * memory(4, many) == 4 * memory(16, many)
+
+
 def test_groups_that_leave_units_idle_take_longer():
     """Of 132 units 64 groups leave half idle, and 256 a few."""
     many = described(Kind.GPU, {"compute_units": 132, "sub_group_size": 32})

@@ -9,6 +9,9 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.parts import Estimate, Work
 
+MEMORY_CORES = 4
+"""Number of cores that ask for as much as memory gives."""
+
 
 @dataclass(frozen=True)
 class NestWork(Work):
@@ -46,8 +49,9 @@ class NestWork(Work):
         )
         cache = self.traffic / near * shares
         memory = self.touched / (bandwidth if self.touched > device.most_kept else near)
-        # A few cores ask for as much as memory gives; few work-items of a GPU do not.
-        memory *= shares if device.traits.interleaves_groups else 1.0
+        # A few cores ask for as much as memory gives, one does not; nor do a GPU's few work-items.
+        asking = min(device.compute_units, MEMORY_CORES) / max(self.groups, 1)
+        memory *= shares if device.traits.interleaves_groups else max(1.0, asking)
         started = rates.group * self.groups / device.compute_units
         parts = (arithmetic, accesses, cache, memory, self._step_seconds(device))
         longest, loss = max(parts), device.rates.nests.overlap_loss
