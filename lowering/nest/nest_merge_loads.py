@@ -50,7 +50,10 @@ Group = list[tuple[LoadOp, int]]
 def load_before(loop: ForOp, scope: NestScope) -> None:
     """Load the elements of local memory that the steps of an unrolled loop take in vectors before
     it."""
-    count, stored = loop.extent or 0, stored_in(loop.block)
+    lower, count, step = (e.value for e in loop.bounds.data)
+    if (lower, step) != (0, 1) or count is None or count > MOST_STEPS:
+        return
+    stored = stored_in(loop.block)
     fragments: dict[tuple[SSAValue, Expr], SSAValue] = {}
     for op in ops_of(loop, LoadOp):
         if not is_local(op.memory) or op.memory in stored or not _is_plain(op):
@@ -197,7 +200,7 @@ class NestMergeLoadsPass(ModulePass):
         for kernel in ops_of(op, gpu.FuncOp):
             scope, written = NestScope(), stored_in(kernel.body.block)
             for loop in ops_of(kernel, ForOp):
-                if loop.role.data.role is Role.UNROLL and (loop.extent or 0) <= MOST_STEPS:
+                if loop.role.data.role is Role.UNROLL and not _is_in_lanes(loop.block):
                     load_before(loop, scope)
             for block in _blocks(kernel):
                 if not _is_in_lanes(block):

@@ -55,7 +55,7 @@ class Blocked:
     kernel: KernelOp
     op: ContractionOp
     number: int
-    """Number of the operand of the contraction, and of the kernel."""
+    """Number of the operand of the contraction."""
     index: str
     axis: int
     """Axis of the operand along which the index moves."""
@@ -118,6 +118,8 @@ class Blocked:
         kernel = split_axes(clone, inner, self._axes(clone, inner), view)
         clone.erase()
         if kernel is None:
+            for op in views:
+                op.erase()
             return None
         op = kernel.contraction
         assert op is not None

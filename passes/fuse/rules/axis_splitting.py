@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr
 from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -20,6 +20,7 @@ from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr, Dom
 from tiledialect.dialects.tile.base import Shape, make_type, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.special import IndexOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.yielding import YieldOp
@@ -184,10 +185,13 @@ def split_axes(
             t = make_type(split_shape(parts[old]), tensor_type(old).element_type)
             if t != new.type:
                 with_type(new, t)
-    if axes is not None:
-        for old, new in zip(kernel.block.ops, body.block.ops, strict=True):
-            if isinstance(old, ContractionOp) and isinstance(new, ContractionOp):
-                _split(old, new, axes)
+    for old, new in zip(kernel.block.ops, body.block.ops, strict=True):
+        if axes and isinstance(old, ContractionOp) and isinstance(new, ContractionOp):
+            _split(old, new, axes)
+        if isinstance(old, IndexOp) and isinstance(new, IndexOp) and old.operand in parts:
+            if (axis := _index_axis(parts[old.operand], old.axis.value.data)) is None:
+                return None
+            new.axis = IntegerAttr(axis, IndexType())
     pairs = zip(kernel.inputs, body.block.args, strict=True)
     inputs = [view(v, shape(argument)) for v, argument in pairs]
     outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
@@ -199,6 +203,12 @@ def split_axes(
         new.erase()
         return None
     return new
+
+
+def _index_axis(parts: AxisSplits, axis: int) -> int | None:
+    """Axis along which elements lie as along one that is split; None if there are several."""
+    own = [k for k, size in enumerate(parts[axis]) if size > 1] or [0]
+    return len(split_shape(parts[:axis])) + own[0] if len(own) == 1 else None
 
 
 def split_shape(parts: AxisSplits) -> Shape:

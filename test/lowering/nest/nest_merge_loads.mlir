@@ -125,3 +125,36 @@
     "gpu.return"() : () -> ()
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
+
+// -----
+
+// Loops that do not count from 0 by 1 stay as they are, and those in the lanes of vectors.
+// CHECK:      nest.for %k : serial to 4 {
+// CHECK-NEXT:   nest.for %u = 4 to 8 : unroll {
+// CHECK-NEXT:     nest.load %T[4*%k + %u]
+// CHECK:        nest.for %w : vector to 4 {
+// CHECK-NEXT:     nest.for %u_1 : unroll to 4 {
+// CHECK-NEXT:       nest.load %T[4*%w + %u_1]
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<32xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%B: memref<32xf32, 1 : i32>):
+    %T = nest.buffer : memref<32xf32, 3 : i32>
+    nest.for %i : local.x to 32 {
+      %x = nest.load %B[%i] : memref<32xf32, 1 : i32>
+      nest.store %x, %T[%i] : f32, memref<32xf32, 3 : i32>
+      nest.for %k : serial to 4 {
+        nest.for %u = 4 to 8 : unroll {
+          %a = nest.load %T[4*%k + %u] : memref<32xf32, 3 : i32>
+          nest.store %a, %B[8*%k + %u] : f32, memref<32xf32, 1 : i32>
+        }
+        nest.for %w : vector to 4 {
+          nest.for %u : unroll to 4 {
+            %b = nest.load %T[4*%w + %u] : memref<32xf32, 3 : i32>
+            nest.store %b, %B[4*%u + %w] : f32, memref<32xf32, 1 : i32>
+          }
+        }
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}) : () -> ()

@@ -74,6 +74,13 @@ WEIGHTED = """function (X[N, M], K[4]) -> (Y) {
   S[n, x: N, M/4] = +(X[n, 4*x + k] * K[k]);
   Y[n, 4*x + k: N, M] = +(S[n, x] * K[k]);
 }"""
+POSITIONS = """function (X[N, M]) -> (O) {
+  T = X + index(X, 1) * 10; S[b, m: N/8, M] = +(T[8*b + k, m]), k < 8;
+  P = S + index(S, 0) * 100; A[8*b + k, m: N, M] = =(P[b, m]), k < 8; O = T - A + index(A, 1);
+}"""
+DIGITS = """function (X[N]) -> (O) {
+  S[b: N/8] = +(X[8*b + k]), k < 8; A[8*b + k: N] = =(S[b]), k < 8; O = X - A + index(A, 0);
+}"""
 COPIED = """function (A[15]) -> (M) {
   B[3*b + a: 15] = =(A[3*b + a]), a < 3, b < 5 default A; M[] = >(B[i]);
 }"""
@@ -98,6 +105,8 @@ CASES: dict[str, tuple[str, tuple[tuple[int, ...], ...]]] = {
     "shuffled pixels": (SHUFFLED, ((2, 3, 4, 12),)),
     "two levels": (LEVELS, ((64,),)),
     "weighted": (WEIGHTED, ((3, 20), (4,))),
+    "positions": (POSITIONS, ((48, 3),)),
+    "positions of digits": (DIGITS, ((48,),)),
     "copied in digits": (COPIED, ((15,),)),
 }
 TARGETS = {

@@ -71,4 +71,29 @@ builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"C
     }
     func.return %Y : tensor<256x7x7xf32>
   }
+
+  // Positions along an axis that is split would be other numbers; axes after it have another place.
+  // CHECK-LABEL: @positions
+  // CHECK:       tile.index %{{.*}} axis 3 : (tensor<8x32x7x7xf32>)
+  func.func @positions(%X: tensor<256x9x9xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}) -> (tensor<256x7x7xf32> {tile.name = "Y"}) {
+    %Y = tile.kernel @Y(%x = %X : tensor<256x9x9xf32>, %w = %W : tensor<256x256x3x3xf32>) -> tensor<256x7x7xf32> {
+      %s = tile.contraction add(%x[c, y + j, x + i] mul %w[o, c, j, i]) -> [o, y, x] domain <o = 0 to 256, y = 0 to 7, x = 0 to 7, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<256x9x9xf32>, tensor<256x256x3x3xf32>) -> tensor<256x7x7xf32>
+      %p = tile.index %s axis 2 : (tensor<256x7x7xf32>) -> tensor<256x7x7xi32>
+      %y = tile.add %s, %p : (tensor<256x7x7xf32>, tensor<256x7x7xi32>) -> tensor<256x7x7xf32>
+      tile.yield %y : tensor<256x7x7xf32>
+    }
+    func.return %Y : tensor<256x7x7xf32>
+  }
+
+  // CHECK-LABEL: @split_positions
+  // CHECK-NOT:   tile.reshape
+  func.func @split_positions(%X: tensor<256x9x9xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}) -> (tensor<256x7x7xf32> {tile.name = "Y"}) {
+    %Y = tile.kernel @Y(%x = %X : tensor<256x9x9xf32>, %w = %W : tensor<256x256x3x3xf32>) -> tensor<256x7x7xf32> {
+      %s = tile.contraction add(%x[c, y + j, x + i] mul %w[o, c, j, i]) -> [o, y, x] domain <o = 0 to 256, y = 0 to 7, x = 0 to 7, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<256x9x9xf32>, tensor<256x256x3x3xf32>) -> tensor<256x7x7xf32>
+      %p = tile.index %s axis 0 : (tensor<256x7x7xf32>) -> tensor<256x7x7xi32>
+      %y = tile.add %s, %p : (tensor<256x7x7xf32>, tensor<256x7x7xi32>) -> tensor<256x7x7xf32>
+      tile.yield %y : tensor<256x7x7xf32>
+    }
+    func.return %Y : tensor<256x7x7xf32>
+  }
 }
