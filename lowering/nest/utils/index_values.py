@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
@@ -33,6 +34,7 @@ from tiledialect.lowering.nest.utils.index_ops import (
     floor_remainder,
     fold,
 )
+from tiledialect.rounding import ceil_div
 
 INDEX = IndexType()
 NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
@@ -217,9 +219,10 @@ class IndexValues:
 
         match atom:
             case Quotient(dividend, divisor):
-                value, by = self._at(dividend, depth), divisor.value
+                by = divisor.value
                 if by is not None and by > 0 and not by & (by - 1):
-                    return emit(arith.ShRSIOp, value, self.constant(by.bit_length() - 1))
+                    return self._shifted(dividend, by, depth)
+                value = self._at(dividend, depth)
                 op = arith.DivUIOp if self._is_natural(dividend) else arith.FloorDivSIOp
                 return emit(op, value, self._at(divisor, depth))
             case Remainder(dividend, divisor):
@@ -240,6 +243,17 @@ class IndexValues:
                 )
             case Variable():
                 raise AssertionError("variables have values")
+
+    def _shifted(self, dividend: Expr, by: int, depth: int) -> SSAValue:
+        """Quotient by a power of two, of a number that is not negative where a bound is known.
+
+        Intel's compiler counts the steps of loops wrongly by shifts of negative numbers.
+        """
+        least = self.here.env.range(dividend).lower
+        up = ceil_div(-int(least), by) if -inf < least < 0 else 0
+        value = self._at(dividend + up * by, depth)
+        shifted = self._emit(arith.ShRSIOp(value, self.constant(by.bit_length() - 1)), depth)
+        return self._emit_of(arith.SubiOp, shifted, self.constant(up), depth) if up else shifted
 
     def _is_natural(self, expr: Expr) -> bool:
         return self.here.env.range(expr).lower >= 0
