@@ -51,7 +51,7 @@ def _prepare(buffer: BufferOp) -> None:
     ):
         raise TileError.at(buffer, f"{name} is fetched ahead, but needs results of its step")
     for loop in ops_of(copies, ForOp):
-        _unroll(loop)
+        _unroll(loop, f"{name} is fetched ahead, but")
 
 
 def _copies(buffer: BufferOp, step: ForOp) -> ForOp:
@@ -100,13 +100,16 @@ def _top(op: StoreOp, step: ForOp) -> StoreOp | ForOp | IfOp | None:
     return found if isinstance(found, StoreOp | ForOp | IfOp) else None
 
 
-def _unroll(loop: ForOp) -> None:
-    """Unroll a loop, which counts from 0 by 1 then."""
+def _unroll(loop: ForOp, otherwise: str) -> None:
+    """Unroll a loop, which counts from 0 by 1 then; ``otherwise`` begins the error."""
     if loop.role.data.role in (Role.UNROLL, Role.VECTOR):
         return
     lower, upper, step = (e.value for e in loop.bounds.data)
-    if lower != 0 or upper is None or step is None or upper % step or upper // step > MOST:
-        raise TileError.at(loop, "work-items do not share out evenly what they fetch ahead")
+    if lower != 0 or upper is None or step is None or upper % step:
+        raise TileError.at(loop, f"{otherwise} work-items do not share it out evenly")
+    if upper // step > MOST:
+        steps = f"{upper // step} steps of a work-item, more than {MOST}"
+        raise TileError.at(loop, f"{otherwise} that takes {steps}")
     loop.role = RoleAttr(UNROLL)
     if step == 1:
         return

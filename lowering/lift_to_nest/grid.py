@@ -172,7 +172,7 @@ def _items(
         numbers = [n for n in known if n is not None]
         along = [int(local_size * share) if share <= 1 else int(share)]
         if len(numbers) == len(known):
-            along = sorted({ceil_div(n, k) for n in numbers for k in STEPS})
+            along = sorted({max(1, ceil_div(n, k)) for n in numbers for k in STEPS})
         # All work-items must come to the barriers inside as often.
         barriers = [extent(x.operands[0]).value or 1 for x in ops if _has_barriers(x, dim)]
         options.append(_divisors(gcd(*barriers), along[-1]) if barriers else along)

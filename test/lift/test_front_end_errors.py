@@ -50,6 +50,7 @@ def wrong(function, *types):
             "a slice has no step: use x >> lift.gather(lambda i, n: n - 1 - i)",
             "x[::-1]",
         ),
+        (lambda x: x[::-2], "a slice has no step", "x[::-2]"),
         (lambda x: x[0, 1], "x[i, j] is x[i][j]; lift.map takes slices of inner axes", "x[0, 1]"),
         (lambda x: np.sin(x), "np.sin does not take values of a Lift program: use lift.sin", None),
         (lambda x: x >> lift.map(np.exp), "use lift.exp", "x >> lift.map(np.exp)"),

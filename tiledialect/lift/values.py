@@ -44,10 +44,12 @@ def to_size(size: object, where: SourceSpan | None) -> Size:
 
 
 def _with_step(step: object) -> str:
-    """Patterns for the elements that a slice with a step would give."""
+    """Hint of the patterns for the elements that a slice with a step would give."""
     if step == -1:
-        return "x >> lift.gather(lambda i, n: n - 1 - i)"
-    return f"x >> lift.split({step}) >> lift.map(lambda part: part[0])"
+        return ": use x >> lift.gather(lambda i, n: n - 1 - i)"
+    if isinstance(step, int) and step > 1:
+        return f": use x >> lift.split({step}) >> lift.map(lambda part: part[0])"
+    return ""
 
 
 class NoAttributeError(TileError, AttributeError):
@@ -124,7 +126,7 @@ class Value:
 
     def _slice(self, key: Any, where: SourceSpan | None) -> Value:
         if key.step is not None:
-            raise TileError(f"a slice has no step: use {_with_step(key.step)}", where)
+            raise TileError(f"a slice has no step{_with_step(key.step)}", where)
         start = self._end(0 if key.start is None else key.start, where)
         stop = self.size if key.stop is None else self._end(key.stop, where)
         return Value(

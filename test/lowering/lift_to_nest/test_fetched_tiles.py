@@ -81,6 +81,16 @@ def test_unrolled_steps_are_refused():
         td.compile(unrolled.module)(x)
 
 
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [(257, "work-items do not share it out evenly"), (4160, "that takes 4160 steps")],
+)
+def test_rows_that_work_items_do_not_hold_are_refused(columns: int, reason: str):
+    ahead = sums(lambda s, row: s + total(kept(row)), columns=columns)
+    with pytest.raises(TileError, match=f"map_lcl is fetched ahead, but {reason}"):
+        td.compile(ahead.module)(np.ones((2, 6, columns), np.float32))
+
+
 def test_pairs_are_fetched_to_two_memories(device: td.Device):
     def pairs(s: Any, row: Any) -> Any:
         both = row >> lift.to_local(lift.map_lcl(lambda a: (a, a + 1.0)))

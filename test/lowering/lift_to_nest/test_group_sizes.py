@@ -83,3 +83,10 @@ def test_barriers_inside():
     assert group(program) == (8, 2, 1)
     x = np.arange(80, dtype=np.float32).reshape(1, 10, 8)
     assert np.array_equal(td.compile(program)(x), (x[..., ::-1] + 1) * 2)
+
+
+@pytest.mark.parametrize("shape", [(5, 0), (0, 5)])
+def test_maps_of_no_elements_have_a_work_item(shape: tuple[int, int], device: td.Device):
+    on_row = lift.map_lcl(lambda a: a + 1.0)
+    program = lift.fun(lift.array(*shape), lambda x: x >> lift.map_wrg(on_row))
+    assert td.compile(program, device=device)(np.zeros(shape, np.float32)).shape == shape
