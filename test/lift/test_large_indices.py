@@ -22,8 +22,6 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "factor": (lambda x: x >> lift.gather(lambda i, n: i * 2**24 % n), X[I * 2**24 % N]),
     "scatter": (lambda x: x >> lift.scatter(lambda i, n: i * 9999991 % n), SCATTERED),
     "generate": (lambda x: lift.generate("N", lambda i: x[i * i * 9973 % 1000]), X[I * I * 9973 % N]),
-    "number": (lambda x: x[2**40], X[-1]),
-    "in a map": (lambda x: x >> lift.map(lambda e: e + x[2**31]), X + X[-1]),
 }  # fmt: skip
 
 
@@ -52,6 +50,18 @@ def test_indices_of_64_bits(device: td.Device):
     )
     f = td.compile(program, device=device)
     np.testing.assert_array_equal(f(X, places), X[places.clip(0, N - 1)])
+
+
+@pytest.mark.parametrize("place", [N, 2**31, 2**40])
+def test_numbers_beyond_an_array_are_refused(place: int):
+    array = lift.array("N")
+    for program in (lambda x: x[place], lambda x: x >> lift.map(lambda e: e + x[place])):
+        f = td.compile(lift.fun(array, program))
+        for run in (f, f.reference):
+            with pytest.raises(
+                td.TileError, match=f"x has 1000 elements: there is no place {place}"
+            ):
+                run(X)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_large_ones_on_gpus(device: td.Device) -> None:
         pytest.skip("it is done on GPUs")
     source = CHANNELS_FIRST.format(**SAME)
     random = np.random.default_rng(0)
-    shapes = (16, 128, 14, 14), (256, 128, 3, 3), (16, 256, 14, 14)
+    shapes = (32, 128, 14, 14), (256, 128, 3, 3), (32, 256, 14, 14)
     inputs = [random.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
     for wrt, given in ((None, inputs[:2]), ("I", inputs), ("K", inputs)):
         found, expected = (

@@ -20,7 +20,7 @@ from tiledialect.dialects.lift.types import (
     sizes_of,
     substituted,
 )
-from tiledialect.dialects.lift.values import SizeOp
+from tiledialect.dialects.lift.values import AtOp, SizeOp
 from tiledialect.errors import TileError
 from tiledialect.index.size import Size
 from tiledialect.ir.ancestors import ancestors
@@ -68,8 +68,8 @@ def _bind_results(op: Operation, values: Values) -> None:
             raise
         if t != value.type:
             with_type(value, t)
-    if isinstance(op, ReorderOp | SizeOp):
-        op.inferred_type()  # which checks the map, or the size, for what is known now
+    if isinstance(op, AtOp | ReorderOp | SizeOp):
+        op.inferred_type()  # which checks the place, the map or the size for what is known now
 
 
 def bound(attribute: Attribute, values: Values) -> Attribute:
