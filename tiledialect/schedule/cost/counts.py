@@ -131,8 +131,7 @@ class Model:
     def tests(self) -> Shares:
         """The tests that are counted: the indices of each, and the share of values that pass."""
         # Groups without points leave a unit to the others on it; cores balance the rest badly.
-        all_count = self.traits.interleaves_groups
-        return self.facts.all_tests if all_count else self.facts.tests
+        return self.facts.all_tests if self.traits.interleaves_groups else self.facts.tests
 
     @lazy
     def skips(self) -> list[tuple[int, float]]:
