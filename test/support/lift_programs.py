@@ -366,6 +366,16 @@ EXAMPLES: dict[str, Example] = {
     ),
     "to_global": on(V)(lambda m, x: x >> lift.map_glb(m.f())),
     "to_local": on(M)(lambda m, x: x >> lift.map_wrg(lift.map_lcl(m.f()))),
+    "fetch_ahead": on(lift.array("N", 8, 4))(
+        lambda m, x: (
+            x
+            >> lift.map_wrg(
+                lift.reduce_seq(
+                    lambda s, row: s + (row >> lift.map_lcl(m.f()) >> lift.to_local)[0], 0.0
+                )
+            )
+        )
+    ),
     "to_private": on(M)(lambda m, x: x >> lift.map_glb(m.reduce(lift.reduce_seq))),
     "vectorize": on(V, w=4)(lambda m, x: x >> lift.map(m.f())),
     "vectorize_zip": on(V, V, w=2)(lambda m, x, y: lift.zip(x, y) >> lift.map(m.g())),

@@ -257,23 +257,37 @@ func.func @to_local(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) ->
 //
 // The group has two copies of it, which steps take in turns. `x` is no result of the step before.
 // CHECK-LABEL: func.func @fetch_ahead(
-// CHECK:       lift.reduce_seq(
-// CHECK-NEXT:    lift.map_lcl(0)(
-// CHECK-NEXT:      lift.yield
-// CHECK-NEXT:    }
-// CHECK-NEXT:    lift.to_local %{{.*}} {lift.ahead} : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: lift.map_wrg(0)(
+// CHECK-NEXT:   arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   lift.reduce_seq(
+// CHECK-NEXT:     lift.map_lcl(0)(
+// CHECK-NEXT:       arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:       arith.addf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.to_local
+// CHECK-NEXT:     lift.size(0) : () -> index
+// CHECK-NEXT:     lift.at
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
 func.func @fetch_ahead(%x: tensor<?x8x4xf32, #lift.sizes<N>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
   %0 = lift.map_wrg(0)(%1 in %x) : (tensor<?x8x4xf32, #lift.sizes<N>>) -> tensor<?xf32, #lift.sizes<N>> {
     %2 = arith.constant 0.000000e+00 : f32
-    %3 = lift.reduce_seq(%a from %2, %b in %1) : (f32, tensor<8x4xf32>) -> f32 {
-      %4 = lift.map_lcl(0)(%c in %b) : (tensor<4xf32>) -> tensor<4xf32> {
-        lift.yield %c : f32
+    %3 = lift.reduce_seq(%s from %2, %row in %1) : (f32, tensor<8x4xf32>) -> f32 {
+      %4 = lift.map_lcl(0)(%a in %row) : (tensor<4xf32>) -> tensor<4xf32> {
+        %5 = arith.constant 1.000000e+00 : f32
+        %6 = arith.addf %a, %5 : f32
+        lift.yield %6 : f32
       }
-      %5 = lift.to_local %4 : (tensor<4xf32>) -> tensor<4xf32>
-      %6 = lift.size(0) : () -> index
-      %7 = lift.at %5, %6 : (tensor<4xf32>, index) -> f32
-      %8 = arith.addf %a, %7 : f32
-      lift.yield %8 : f32
+      %7 = lift.to_local %4 : (tensor<4xf32>) -> tensor<4xf32>
+      %8 = lift.size(0) : () -> index
+      %9 = lift.at %7, %8 : (tensor<4xf32>, index) -> f32
+      %10 = arith.addf %s, %9 : f32
+      lift.yield %10 : f32
     }
     lift.yield %3 : f32
   }
