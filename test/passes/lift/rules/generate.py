@@ -57,12 +57,14 @@ def test(name: str) -> Iterator[str]:
 
 
 def checks(text: str) -> Iterator[str]:
-    """A line for each op: what it is and its parameters, as deep as it is."""
+    """A line for each op: what it is, its parameters and flags, as deep as it is."""
     for line in text.splitlines()[2:]:
         found = re.match(r"    ( *)(?:%\w+ = )?(\w+\.\w+[^%]*)", line)
         if found:
             depth, op = found.groups()
-            yield f"// CHECK-NEXT: {depth}{op.rstrip()}"
+            flag = re.search(r" \{\w+\.\w+\} :", line)
+            after = f" {{{{.*}}}}{flag[0]}" if flag else ""
+            yield f"// CHECK-NEXT: {depth}{op.rstrip()}{after}"
         elif line.strip() == "}" and line != "}" and line != "  }":
             yield f"// CHECK-NEXT: {line[4:]}"
 

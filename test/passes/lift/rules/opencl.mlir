@@ -265,7 +265,7 @@ func.func @to_local(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) ->
 // CHECK-NEXT:       arith.addf
 // CHECK-NEXT:       lift.yield
 // CHECK-NEXT:     }
-// CHECK-NEXT:     lift.to_local
+// CHECK-NEXT:     lift.to_local {{.*}} {lift.ahead} :
 // CHECK-NEXT:     lift.size(0) : () -> index
 // CHECK-NEXT:     lift.at
 // CHECK-NEXT:     arith.addf
