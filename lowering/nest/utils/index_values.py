@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import inf
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
@@ -249,8 +248,9 @@ class IndexValues:
 
         Intel's compiler counts the steps of loops wrongly by shifts of negative numbers.
         """
-        least = self.here.env.range(dividend).lower
-        up = ceil_div(-int(least), by) if -inf < least < 0 else 0
+        span = self.here.env.range(dividend)
+        is_short = span.upper - span.lower < 1 << 30
+        up = ceil_div(-int(span.lower), by) if is_short and span.lower < 0 else 0
         value = self._at(dividend + up * by, depth)
         shifted = self._emit(arith.ShRSIOp(value, self.constant(by.bit_length() - 1)), depth)
         return self._emit_of(arith.SubiOp, shifted, self.constant(up), depth) if up else shifted
