@@ -194,9 +194,14 @@ def test_indices_are_returned_as_int32():
 
 
 def test_let_and_at():
+    """Places that are computed are brought into the array's range."""
     program = lift.fun(
         lift.array("N"),
-        lambda x: x >> lift.map(lambda e: e + x[100]) >> lift.let(lambda y: lift.concat(y, y)),
+        lambda x: (
+            x
+            >> lift.map(lambda e: e + x[lift.cast(e, lift.i32) + 100])
+            >> lift.let(lambda y: lift.concat(y, y))
+        ),
     )
     assert reference(program, X).tolist() == [*(X + 49), *(X + 49)]
 
