@@ -23,17 +23,21 @@ from tiledialect.dialects.tile.attributes import AccessAttr
 from tiledialect.dialects.tile.base import Shape, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import element_bytes
-from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
-from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.ir.names import keep_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import argument_names
-from tiledialect.passes.fuse.rules.axis_splitting import AxisSplits, WindowAxes, split_axes
+from tiledialect.passes.fuse.rules.axis_splitting import (
+    AxisSplits,
+    WindowAxes,
+    divisible_contraction,
+    split_axes,
+)
 from tiledialect.passes.schedule.rewrites.layout_copies import read_copy
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.loops import GlobalStage
@@ -65,11 +69,8 @@ class Blocked:
     @staticmethod
     def of(kernel: KernelOp, value: SSAValue, device: Device) -> Blocked | None:
         """An operand of a kernel that may be read in blocks; None if it cannot be, or need not."""
-        op = kernel.contraction
-        allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
-        if op is None or op.domain is None or op.default is not None or op.symbols:
-            return None
-        if not all(isinstance(x, allowed) for x in kernel.block.ops):
+        op = divisible_contraction(kernel)
+        if op is None or op.domain is None:
             return None
         inner = [a for a, v in zip(kernel.block.args, kernel.inputs, strict=True) if v is value]
         uses = [use for argument in inner for use in argument.uses]

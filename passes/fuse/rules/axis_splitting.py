@@ -64,13 +64,19 @@ class WindowAxes:
         return (IndexExpr.of(n if n in own else 0) for n, _ in zip(number, sizes, strict=True))
 
 
-def window_axes(kernel: KernelOp) -> WindowAxes | None:
-    """Axes that a kernel's contraction reads or writes window by window, if there are any."""
+def divisible_contraction(kernel: KernelOp) -> ContractionOp | None:
+    """The contraction of a kernel whose axes may be split; None for kernels with other ops."""
     op = kernel.contraction
     allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
     if op is None or op.domain is None or op.default is not None or op.symbols:
         return None
-    if not all(isinstance(x, allowed) for x in kernel.block.ops):
+    return op if all(isinstance(x, allowed) for x in kernel.block.ops) else None
+
+
+def window_axes(kernel: KernelOp) -> WindowAxes | None:
+    """Axes that a kernel's contraction reads or writes window by window, if there are any."""
+    op = divisible_contraction(kernel)
+    if op is None or op.domain is None:
         return None
     ranges = op.domain.ranges
     single = {n: r.lower for n, r in ranges.items() if r.extent == 1}
