@@ -20,8 +20,10 @@ from math import ceil, prod
 
 from tiledialect.schedule.cost.banks import WORD, busiest_bank
 from tiledialect.schedule.cost.counts import Model, in_sectors
+from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import AffineAccess
 from tiledialect.schedule.cost.parts import Estimate
+from tiledialect.schedule.cost.rates import Items
 from tiledialect.schedule.loops import Role
 
 SCHEDULERS = 4
@@ -122,20 +124,28 @@ def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> flo
 
     Each works for ``own`` seconds, which all share, and waits for its own fetches.
     """
-    rates, latency = m.rates.items, m.device.latency * 1e-6
     prefetches = not m.traits.interleaves_groups
     ahead = prefetches or any(s.copies > 1 for s in m.schedule.stages)
-    wait = waits * latency * rates.wait
-    alone = max(own, wait) if ahead else own + wait
-    seen = 0.0 if ahead else rates.seen * wait
-    # A tile not fetched ahead overwrites one that is read: a barrier before, and one after.
-    barriers = waits * latency * rates.barrier * (1 if ahead else 2)
+    alone, seen, barriers = group_waits(m.rates.items, m.device, own, waits, ahead)
     rounds, last = divmod(groups, resident)
     return sum(
         times * (max(own * n / _issue(m, n), alone) + seen + barriers / n)
         for n, times in ((resident, rounds), (last, 1))
         if n
     )
+
+
+def group_waits(
+    rates: Items, device: Device, own: float, fetches: float, ahead: bool
+) -> tuple[float, float, float]:
+    """Seconds of a lone group that works for ``own`` seconds and waits for fetches, maybe ahead;
+    of its waits that others do not hide; and of its barriers."""
+    latency = device.latency * 1e-6
+    wait = fetches * latency * rates.wait
+    alone = max(own, wait) if ahead else own + wait
+    seen = 0.0 if ahead else rates.seen * wait
+    # A tile not fetched ahead overwrites one that is read: a barrier before, and one after.
+    return alone, seen, fetches * latency * rates.barrier * (1 if ahead else 2)
 
 
 def _ends(m: Model, groups: int, resident: int) -> float:

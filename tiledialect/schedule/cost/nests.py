@@ -7,6 +7,7 @@ from math import ceil
 
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.items import group_waits
 from tiledialect.schedule.cost.parts import Estimate, Work
 
 MEMORY_CORES = 4
@@ -89,14 +90,11 @@ class NestWork(Work):
         (`items`): others on the unit hide that, and tiles that are fetched ahead."""
         if not device.traits.interleaves_groups or not self.fetches:
             return 0.0
-        rates, resident = device.rates.items, self._resident(device)
+        resident = self._resident(device)
         rounds = ceil_div(ceil_div(self.groups, device.compute_units), resident)
-        latency = self.fetches * device.latency * 1e-6
-        own, wait = arithmetic / (rounds * resident), latency * rates.wait
-        alone = max(own, wait) if self.ahead else own + wait
-        seen = 0.0 if self.ahead else rates.seen * wait
-        barriers = latency * rates.barrier * (1 if self.ahead else 2) / resident
-        return rounds * (max(0.0, alone - own * resident) + seen + barriers)
+        own, rates = arithmetic / (rounds * resident), device.rates.items
+        alone, seen, barriers = group_waits(rates, device, own, self.fetches, self.ahead)
+        return rounds * (max(0.0, alone - own * resident) + seen + barriers / resident)
 
     def _step_seconds(self, device: Device) -> float:
         """Seconds of the steps of a GPU's work-items, of which so many run at a time."""
