@@ -122,6 +122,7 @@ EXAMPLES = {
         ",nest-interleave-stores,nest-vectorize",
     ),
     "nest-merge-loads": ("lengths.mlir", "lift-to-nest,nest-merge-loads"),
+    "nest-pad-rows": ("turned_tiles.mlir", "lift-to-nest,nest-pad-rows"),
     "nest-vectorize": (
         "norm",
         f"{nest(64, 'Y: <local.x 4*d0 : 16, vector d0 : 4>')},nest-vectorize".replace(

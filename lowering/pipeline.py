@@ -31,6 +31,7 @@ from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
 from tiledialect.lowering.nest.nest_interleave_stores import NestInterleaveStoresPass
 from tiledialect.lowering.nest.nest_join_kernels import NestJoinKernelsPass
 from tiledialect.lowering.nest.nest_merge_loads import NestMergeLoadsPass
+from tiledialect.lowering.nest.nest_pad_rows import NestPadRowsPass
 from tiledialect.lowering.nest.nest_peel import NestPeelPass
 from tiledialect.lowering.nest.nest_pipeline import NestPipelinePass
 from tiledialect.lowering.nest.nest_prefetch import NestPrefetchPass
@@ -150,7 +151,7 @@ def nest_passes(own: Collection[str] = (), *, edges: bool = False) -> tuple[Modu
         # nest
         NestPipelinePass(),
         NestPeelPass(copies=False, branches=not edges, edges=edges),
-        *((NestSplitTilesPass(),) if edges else (NestMergeLoadsPass(),)),
+        *((NestSplitTilesPass(),) if edges else (NestMergeLoadsPass(), NestPadRowsPass())),
         NestInterleaveStoresPass(),
         NestHalveVectorsPass(),
         NestVectorizePass(),

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
+from tiledialect.index.integer.expressions import Expr
 from tiledialect.ir.ancestors import ancestors
 from tiledialect.lowering.nest.utils.builder import GLOBAL
 from tiledialect.lowering.nest.utils.scope import NestScope
@@ -40,5 +41,10 @@ def is_vector_access(op: LoadOp | StoreOp) -> bool:
 
 def stride_over(loop: ForOp, op: LoadOp | StoreOp, scope: NestScope) -> int | None:
     """Stride of an access over a loop, in elements; None if it is no constant."""
-    name, place = scope.name(loop.index), scope.address(op)
+    return stride_of(scope.address(op), loop, scope)
+
+
+def stride_of(place: Expr, loop: ForOp, scope: NestScope) -> int | None:
+    """Stride of a place over a loop, in elements; None if it is no constant."""
+    name = scope.name(loop.index)
     return (place.substitute({str(name): name + loop.bounds.data[2]}) - place).value

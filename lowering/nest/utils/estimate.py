@@ -77,7 +77,7 @@ def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
     fetches, ahead = _fetches(kernel)
     return NestWork(
         *(counts.flops, counts.rows, counts.traffic, touched, groups, items),
-        *(_serial_steps(loops), fetches, ahead, registers, _local_bytes(kernel)),
+        *(_serial_steps(loops), fetches, ahead, registers, local_bytes(kernel)),
     )
 
 
@@ -92,7 +92,7 @@ def _fetches(kernel: gpu.FuncOp) -> tuple[int, bool]:
     return count, all(op.number_of_copies > 1 for op in tiles)
 
 
-def _local_bytes(kernel: gpu.FuncOp) -> int:
+def local_bytes(kernel: gpu.FuncOp) -> int:
     """Bytes of local memory of a group."""
     tiles = (op for op in ops_of(kernel, BufferOp) if is_local(op.result))
     return sum(
@@ -156,7 +156,7 @@ def _executions(op: Operation) -> int:
     return prod(steps(loop) for loop in loops_around(op))
 
 
-def _accesses(op: LoadOp | StoreOp, scope: NestScope, apart: Collection[ForOp] = ()) -> int:
+def accesses(op: LoadOp | StoreOp, scope: NestScope, apart: Collection[ForOp] = ()) -> int:
     """Number of times an access is made: the copies of an unrolled loop share what they load from
     one place, and so do lanes of a vector that are loaded apart."""
     if isinstance(op, StoreOp):
@@ -215,13 +215,13 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
     nbytes, access = element_bytes(t), device.rates.nests.access
     loop, lanes = _lanes(op, device)
     if t.memory_space == PRIVATE and isinstance(op.memory.owner, BufferOp):
-        count, is_held = _accesses(op, scope), counts.held and is_register(op.memory)
+        count, is_held = accesses(op, scope), counts.held and is_register(op.memory)
         counts.flops += (0.0 if is_held else access) * own * count * _waste(op, device, own)
         return
     if not device.traits.has_vectors:
         _count_warp_access(op, counts, scope, device)
         return
-    count = _accesses(op, scope)
+    count = accesses(op, scope)
     stride = stride_over(loop, op, scope) if loop is not None else None
     scattered = loop is not None and stride not in (0, 1)
     waste = float(device.item_lanes) if scattered else None
@@ -240,7 +240,7 @@ def _count_warp_access(
     assert isinstance(t, MemRefType)
     own, at_once = lanes_of(value_of(op)), vector_loops(op, scope)
     lanes = (x for x in loops_around(op) if x.role.data.role is Role.VECTOR)
-    count = _accesses(op, scope, [loop for loop in lanes if loop not in at_once])
+    count = accesses(op, scope, [loop for loop in lanes if loop not in at_once])
     count /= _repeats(op, scope)
     instructions = count * own / found.width
     counts.rows += device.rates.nests.access * found.rows * instructions

@@ -15,7 +15,12 @@ from xdsl.dialects.builtin import MemRefType
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer.expressions import Expr, map_expressions
-from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
+from tiledialect.lowering.nest.utils.access_strides import (
+    loops_around,
+    stride_of,
+    stride_over,
+    value_of,
+)
 from tiledialect.lowering.nest.utils.builder import GLOBAL
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, element_bytes
@@ -50,16 +55,37 @@ def warp_access(op: LoadOp | StoreOp, device: Device, scope: NestScope) -> WarpA
     assert isinstance(t, MemRefType)
     size, lanes = element_bytes(t), max(device.sub_group_size, 1)
     at_once = vector_loops(op, scope)
-    width = lanes_of(value_of(op)) * prod(loop.extent or 1 for loop in at_once)
-    strides = [*_lane_strides(op, lanes, scope)]
+    width = vector_width(op, scope)
     if t.memory_space != GLOBAL:
-        return WarpAccess(_bank_rows(strides, width * ceil_div(size, WORD)), 0.0, width)
+        return WarpAccess(bank_rows(op, scope.address(op), device, scope)[0], 0.0, width)
+    strides = [*_lane_strides(op, scope.address(op), lanes, scope)]
     sector = GPU.sector
     nbytes = sector * _pieces(strides, width * size, size, sector) / lanes
     lines = _pieces(strides, width * size, size, GPU.line)
     if _is_continued(op, scope, at_once, sector // size):
         nbytes, lines = min(nbytes, KEPT * width * size), ceil_div(lines, HITS)
     return WarpAccess(lines, nbytes, width)
+
+
+def bank_rows(
+    op: LoadOp | StoreOp, place: Expr, device: Device, scope: NestScope
+) -> tuple[int, int]:
+    """Rows of banks that an access of a sub-group takes if it is at a place, and the fewest rows
+    that have room for as many words."""
+    t = op.memory.type
+    assert isinstance(t, MemRefType)
+    strides = [*_lane_strides(op, place, max(device.sub_group_size, 1), scope)]
+    words = vector_width(op, scope) * ceil_div(element_bytes(t), WORD)
+    fewest = ceil_div(prod(number for number, stride in strides if stride != 0) * words, BANKS)
+    if any(stride is None for _, stride in strides):
+        return fewest, fewest
+    known = tuple((stride, number) for number, stride in strides if stride)
+    return busiest_bank(known, words), fewest
+
+
+def vector_width(op: LoadOp | StoreOp, scope: NestScope) -> int:
+    """Elements that an access makes at once."""
+    return lanes_of(value_of(op)) * prod(loop.extent or 1 for loop in vector_loops(op, scope))
 
 
 def vector_loops(op: LoadOp | StoreOp, scope: NestScope) -> list[ForOp]:
@@ -84,14 +110,15 @@ def _is_vector(loop: ForOp, op: LoadOp | StoreOp, scope: NestScope) -> bool:
 
 
 def _lane_strides(
-    op: LoadOp | StoreOp, lanes: int, scope: NestScope
+    op: LoadOp | StoreOp, place: Expr, lanes: int, scope: NestScope
 ) -> Iterator[tuple[int, int | None]]:
-    """Numbers of work-items of a sub-group in a row, with their strides in elements."""
+    """Numbers of work-items of a sub-group in a row, with their strides in elements, if an
+    access is at a place."""
     around = [x for x in loops_around(op) if x.role.data.role is Role.LOCAL]
     for loop in sorted(around, key=lambda x: AXES.index(x.role.data.axis or AXES[0])):
         count = min(lanes, loop.extent or lanes)
         if count > 1:
-            yield count, stride_over(loop, op, scope)
+            yield count, stride_of(place, loop, scope)
             lanes //= count
 
 
@@ -106,14 +133,6 @@ def _pieces(strides: list[tuple[int, int | None]], run: int, size: int, piece: i
         else:
             count *= number
     return count * ceil_div(run, piece)
-
-
-def _bank_rows(strides: list[tuple[int, int | None]], words: int) -> int:
-    """Rows of banks that work-items with so many words each access one after the other."""
-    known = tuple((stride, number) for number, stride in strides if stride)
-    if any(stride is None for _, stride in strides):
-        return ceil_div(prod(number for number, stride in strides if stride != 0) * words, BANKS)
-    return busiest_bank(known, words)
 
 
 def _is_continued(

@@ -19,6 +19,7 @@ from tiledialect.exploration.parts import Candidate
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_merge_loads import NestMergeLoadsPass
+from tiledialect.lowering.nest.nest_pad_rows import NestPadRowsPass
 from tiledialect.lowering.nest.utils.estimate import estimate_nest
 from tiledialect.lowering.pipeline import local_size_of
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
@@ -96,4 +97,5 @@ def estimate(derivation: Derivation, target: Attribute, device: Device) -> float
     LiftToNestPass(local_size_of(module)).apply(Context(), module)
     if not device.traits.has_vectors:
         NestMergeLoadsPass().apply(Context(), module)
+        NestPadRowsPass().apply(Context(), module)
     return estimate_nest(module, device)
