@@ -76,6 +76,7 @@ EXAMPLES = {
     ),
     "tile-split-reduction": ("norm", f"{POOL},tile-split-reduction{{index=i parts=2}}"),
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain}}"),
+    "tile-block-layouts": ("layers.mlir", "tile-block-layouts{constants=W}"),
     "tile-join-axes": ("picture.mlir", "tile-join-axes"),
     "tile-block-constants": ("weights.mlir", "tile-block-constants{constants=W}"),
     "tile-loop-tiling": ("pool", SCHEDULED),

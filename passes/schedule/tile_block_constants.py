@@ -31,20 +31,18 @@ from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.ir.names import keep_name
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.ir.signature import argument_names
 from tiledialect.passes.fuse.rules.axis_splitting import (
     AxisSplits,
     WindowAxes,
     divisible_contraction,
     split_axes,
 )
+from tiledialect.passes.schedule.rewrites.constants import known_values
 from tiledialect.passes.schedule.rewrites.layout_copies import read_copy
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.loops import GlobalStage
 from tiledialect.schedule.search.choice import COPY_GAIN, best_or_default
 
-PURE = (KernelOp, ReshapeOp)
-"""Ops that may be computed once."""
 BLOCK_VECTORS = 2
 """Vectors of a block: so many have the register tiles of a contraction along its lanes."""
 READS = 8, 1024
@@ -175,10 +173,12 @@ class Blocked:
 
 def _whole_axes(op: ContractionOp, number: int) -> list[tuple[str, int]]:
     """Indices of the result that alone move along an axis of an operand, not its last one, from end
-    to end, and no other operand."""
+    to end, and no other operand; none where vectors lie along the last one."""
     assert op.domain is not None
     found: list[tuple[str, int]] = []
     access = op.accesses.data[number].data
+    if access and access[-1] in op.output.data:
+        return []
     others = [a for k, a in enumerate(op.accesses) if k != number]
     for axis, e in enumerate(access[:-1]):
         if len(e.names) != 1 or e != IndexExpr.of(name := e.names[0]):
@@ -219,16 +219,6 @@ class Made:
 
 def _values(kernel: KernelOp) -> list[SSAValue]:
     return [*kernel.block.args, *(v for op in kernel.block.ops for v in op.results)]
-
-
-def known_values(function: func.FuncOp, constants: Collection[str]) -> set[SSAValue]:
-    """Constant arguments of a function, and what is computed of these alone."""
-    names = zip(function.body.block.args, argument_names(function), strict=True)
-    known: set[SSAValue] = {a for a, name in names if name in constants}
-    for op in function.body.block.ops:
-        if isinstance(op, PURE) and op.operands and all(v in known for v in op.operands):
-            known.update(op.results)
-    return known
 
 
 @dataclass(frozen=True)

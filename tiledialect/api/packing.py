@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import BlockArgument
+from xdsl.passes import PassPipeline
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
@@ -93,14 +94,16 @@ def packing_of(function: Function, types: Types, constants: Collection[str]) -> 
 def _split(function: Function, types: Types, constants: Collection[str]) -> list[str]:
     """Texts of the two parts, of kernels that are fused; none if nothing is constant."""
     from tiledialect.lowering.runtime.program.compiling import lowered
-    from tiledialect.passes.schedule.tile_block_constants import (
-        TileBlockConstantsPass,
-        known_values,
-    )
+    from tiledialect.passes.fuse.tile_fuse import TileFusePass
+    from tiledialect.passes.schedule.rewrites.constants import known_values
+    from tiledialect.passes.schedule.tile_block_constants import TileBlockConstantsPass
+    from tiledialect.passes.schedule.tile_block_layouts import TileBlockLayoutsPass
     from tiledialect.passes.schedule.tile_join_axes import TileJoinAxesPass
 
-    module = lowered(function.program, types, function.device, TileJoinAxesPass.name)
-    TileBlockConstantsPass(tuple(constants)).apply(Context(), module)
+    module = lowered(function.program, types, function.device, TileFusePass.name)
+    names = tuple(constants)
+    steps = TileBlockLayoutsPass(names), TileJoinAxesPass(), TileBlockConstantsPass(names)
+    PassPipeline(steps).apply(Context(), module)
     if len(ops_of(module, func.FuncOp)) > 1:
         return []
     whole = find_function(module, function.program.result_name)

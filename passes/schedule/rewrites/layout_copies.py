@@ -55,7 +55,7 @@ def _stage(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
 def read_copy(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
     """Let a kernel read a copy of an operand; the kernel of the copy, not in the block yet."""
     number, order = stage.operand, stage.order
-    copy = _copy(kernel.inputs[number], stage, name)
+    copy = copied(kernel.inputs[number], stage, name)
     keep_place(copy, kernel)
     kernel.operands[number] = copy.outputs[0]
     argument, op = kernel.block.args[number], kernel.contraction
@@ -68,7 +68,7 @@ def read_copy(kernel: KernelOp, stage: GlobalStage, name: str) -> KernelOp:
     return copy
 
 
-def _copy(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
+def copied(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
     """A kernel that copies a tensor, its axes in an order and its rows padded."""
     assert isinstance(value.type, TensorType)
     shape, order = value.type.get_shape(), stage.order

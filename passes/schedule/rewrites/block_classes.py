@@ -1,0 +1,175 @@
+"""Classes of values that have the same layout, as elementwise ops combine their elements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import func
+from xdsl.ir import BlockArgument, SSAValue
+
+from tiledialect.dialects.tile.base import tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
+from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.passes.schedule.rewrites.blocked_axes import (
+    Blocks,
+    blockable,
+    is_reshape,
+    whole_index,
+)
+from tiledialect.schedule.cost.device import Device
+
+BLOCK_VECTORS = 2, 1
+"""Vectors of a block: so many have the register tiles of a contraction along its lanes, if they
+divide the axis."""
+
+
+@dataclass
+class Classes:
+    """Classes of values, by a value that stands for each."""
+
+    axis: int
+    """Place of the axis that is to lie in blocks, counted from the end."""
+    parents: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    wanted: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Values that are to lie in blocks."""
+    pinned: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Values that cannot."""
+    views: list[tuple[SSAValue, SSAValue, int]] = field(
+        default_factory=list[tuple[SSAValue, SSAValue, int]]
+    )
+    """Values without the axis that must have blocks along another one, counted from the end, if a
+    value, the first one, lies in blocks."""
+
+    def root(self, value: SSAValue) -> SSAValue:
+        """The value that stands for a value's class."""
+        while (parent := self.parents.setdefault(value, value)) is not value:
+            value = parent
+        return value
+
+    def join(self, values: Sequence[SSAValue]) -> None:
+        """Let values have the same layout."""
+        for value in values[1:]:
+            self.parents[self.root(value)] = self.root(values[0])
+
+    def blocks(self, device: Device) -> Mapping[SSAValue, Blocks]:
+        """Blocks of the values that are to lie in blocks, and can."""
+        pinned, wanted = ({self.root(v) for v in vs} for vs in (self.pinned, self.wanted))
+        members: dict[SSAValue, list[SSAValue]] = {}
+        for value in self.parents:
+            members.setdefault(self.root(value), []).append(value)
+        found: dict[SSAValue, Blocks] = {}
+        for root in wanted - pinned:
+            own = self._blocks(members[root], device)
+            found |= dict.fromkeys(members[root], own) if own is not None else {}
+        for value, view, axis in self.views:
+            if (own := found.get(value)) is not None:
+                own = Blocks(axis, own.size, is_view=True)
+                found |= dict.fromkeys(members[self.root(view)], own)
+        return found
+
+    def _blocks(self, values: Sequence[SSAValue], device: Device) -> Blocks | None:
+        """Blocks of a class; None if they do not divide the axis."""
+        long = [shape(v) for v in values if len(shape(v)) >= self.axis]
+        sizes = {s[-self.axis] for s in long} - {1}
+        if len(sizes) != 1:
+            return None
+        (extent,) = sizes
+        types = (tensor_type(v).element_type for v in values)
+        lanes = min(device.lanes(str(t), element_bytes(t)) for t in types)
+        tried = (vectors * lanes for vectors in BLOCK_VECTORS)
+        return next((Blocks(self.axis, n) for n in tried if n > 1 and extent % n == 0), None)
+
+    def add(self, kernel: KernelOp, known: Collection[SSAValue]) -> None:
+        """Take over what a kernel says of its values, of which some are constant."""
+        constants = constant_operands(kernel, known)
+        inner = (v for v in kernel.block.args if v not in constants)
+        outer = (
+            v for v, a in zip(kernel.inputs, kernel.block.args, strict=True) if a not in constants
+        )
+        for a, v in (*zip(inner, outer, strict=True), *_results(kernel)):
+            if not is_reshape(shape(v), self.axis):
+                self.join((a, v))
+        for op in kernel.block.ops:
+            if isinstance(op, ElementwiseOp):
+                self.join([v for v in (*op.results, *op.operands) if shape(v)])
+        if (op := kernel.contraction) is not None:
+            self._add_contraction(op, constants)
+
+    def _add_contraction(self, op: ContractionOp, constants: Collection[SSAValue]) -> None:
+        places = range(1, self.axis + 1)
+        written = {k: whole_index(op, op.result, op.output.data, k) for k in places}
+        if written[self.axis] is None:
+            self.pinned.add(op.result)
+        reads = zip(op.inputs, op.accesses, strict=True)
+        moving = [(v, a.data) for v, a in reads if v not in constants]
+        for value, access in moving:
+            index = whole_index(op, value, access, self.axis)
+            at = len(access) - self.axis
+            if index is None and at >= 0 and shape(value)[at] > 1:
+                self.pinned.add(value)
+            for other, place in ((op.result, op.output.data), *moving):
+                if index is None or not any(index in e.names for e in place):
+                    continue
+                if whole_index(op, other, place, self.axis) == index:
+                    self.join((value, other))
+                elif other is op.result and len(place) < self.axis and index in written.values():
+                    at = next(k for k, name in written.items() if name == index)
+                    self.views.append((value, other, at))
+                else:
+                    self.pinned.add(value)
+        if own_index(op, constants, self.axis) is not None:
+            self.wanted.add(op.result)
+
+
+def own_index(op: ContractionOp, constants: Collection[SSAValue], axis: int) -> str | None:
+    """The index along an axis of a contraction's result that of its operands moves constant ones
+    alone."""
+    index = whole_index(op, op.result, op.output.data, axis)
+    if index is None or is_reshape(shape(op.result), axis):
+        return None
+    reads = zip(op.inputs, op.accesses, strict=True)
+    moved = [v for v, a in reads if any(index in e.names for e in a.data)]
+    return index if moved and all(v in constants for v in moved) else None
+
+
+def constant_operands(kernel: KernelOp, known: Collection[SSAValue]) -> list[BlockArgument]:
+    """Arguments of a kernel that are constant, and read by its contraction alone."""
+    op = kernel.contraction
+    pairs = zip(kernel.block.args, kernel.inputs, strict=True)
+    own = ((a, [use.operation for use in a.uses]) for a, v in pairs if v in known)
+    return [a for a, users in own if op is not None and users == [op]]
+
+
+def blocked_axis(kernels: Collection[KernelOp], known: Collection[SSAValue]) -> int | None:
+    """The axis, counted from the end, along which most contractions compute vectors for constants;
+    None if that is the last one, where vectors lie as they are."""
+    return next((axis for axis, _ in Counter(_own_axes(kernels, known)).most_common(1)), None)
+
+
+def _own_axes(kernels: Collection[KernelOp], known: Collection[SSAValue]) -> Iterator[int]:
+    for kernel in kernels:
+        if (op := kernel.contraction) is not None:
+            constants = constant_operands(kernel, known)
+            rank = len(op.output.data)
+            yield from (a for a in range(2, rank + 1) if own_index(op, constants, a) is not None)
+
+
+def classes_of(function: func.FuncOp, known: Collection[SSAValue], axis: int) -> Classes:
+    """Classes of a function's values."""
+    found = Classes(axis)
+    found.pinned.update(function.body.block.args)
+    for op in function.body.block.ops:
+        if isinstance(op, KernelOp) and blockable(op, known):
+            found.add(op, known)
+        else:
+            found.pinned.update((*op.operands, *op.results))
+    return found
+
+
+def _results(kernel: KernelOp) -> list[tuple[SSAValue, SSAValue]]:
+    return [*zip(kernel.yield_op.values, kernel.outputs, strict=True)]

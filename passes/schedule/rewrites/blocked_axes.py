@@ -1,0 +1,261 @@
+"""Kernels whose values have an axis in blocks: `[n, c, y, x]` becomes `[n, c_block, y, x, c]`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import Block, BlockArgument, SSAValue
+
+from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr, DomainAttr
+from tiledialect.dialects.tile.base import Shape, make_type, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
+from tiledialect.dialects.tile.elementwise.special import IndexOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.dialects.tile.yielding import YieldOp
+from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.ir.names import keep_place, with_type
+
+Access = Sequence[IndexExpr]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks along an axis."""
+
+    axis: int
+    """Place of the axis, counted from the end: 1 for the last one."""
+    size: int
+    """Elements of a block."""
+    is_view: bool = False
+    """Whether a block's own axis follows that of the blocks, so that elements lie as before; else
+    it is the last one."""
+
+    def shape(self, sizes: Shape) -> Shape:
+        """Shape of a value in blocks; a value that has not the axis is the same for all of it."""
+        at = len(sizes) - self.axis
+        has_axis = at >= 0 and sizes[at] > 1
+        own = (sizes[at] // self.size, self.size) if has_axis else (1, 1)
+        return tuple(self._placed(sizes, *own)) if sizes else ()
+
+    def access(self, access: Access, digits: Mapping[str, str]) -> tuple[IndexExpr, ...]:
+        """Access to a value in blocks, whose index along the axis has these digits."""
+        at = len(access) - self.axis
+        names = access[at].names if at >= 0 else ()
+        if not names or names[0] not in digits:
+            own = access[at] if at >= 0 else IndexExpr.of(0), IndexExpr.of(0)
+        else:
+            own = IndexExpr.of(digits[names[0]]), access[at]
+        return tuple(self._placed(access, *own))
+
+    def _placed(self, axes: Sequence[T], block: T, element: T) -> Iterator[T]:
+        """Axes with those of a block and of its element in the place of one."""
+        at = len(axes) - self.axis
+        if at < 0:
+            yield from axes
+        else:
+            yield from (*axes[:at], block)
+            yield from (element,) if self.is_view else ()
+            yield from axes[at + 1 :]
+        yield from () if self.is_view else (element,)
+
+
+def is_reshape(sizes: Shape, axis: int) -> bool:
+    """Whether elements in blocks along an axis, counted from the end, lie as before."""
+    at = len(sizes) - axis
+    return at < 0 or sizes[at] == 1 or all(size == 1 for size in sizes[at + 1 :])
+
+
+def blockable(kernel: KernelOp, known: Collection[SSAValue]) -> bool:
+    """Whether the values of a kernel may lie in blocks: it has one contraction at most, and does
+    not compute constants."""
+    allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
+    ops = [*kernel.block.ops]
+    is_plain = all(isinstance(op, allowed) and not isinstance(op, IndexOp) for op in ops)
+    is_open = kernel.axes is None and kernel.schedule is None
+    if not is_open or not is_plain or any(v in known for v in kernel.outputs):
+        return False
+    op = kernel.contraction
+    if op is None:
+        return not kernel.contractions
+    return op.domain is not None and op.default is None and not op.symbols
+
+
+def values_of(block: Block) -> list[SSAValue]:
+    """Arguments of a block, and the results of its ops."""
+    return [*block.args, *(v for op in block.ops for v in op.results)]
+
+
+def whole_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
+    """The index that moves along an axis of a contraction's tensor, from end to end and along no
+    other axis of it."""
+    assert op.domain is not None
+    at = len(access) - axis
+    names = access[at].names if at >= 0 else ()
+    if len(names) != 1 or access[at] != IndexExpr.of(names[0]):
+        return None
+    size = shape(value)[at]
+    is_whole = size > 1 and op.domain.ranges[names[0]] == Range(0, size)
+    return names[0] if is_whole and sum(names[0] in e.names for e in access) == 1 else None
+
+
+@dataclass(frozen=True)
+class BlockedKernel:
+    """How a kernel is written for values in blocks."""
+
+    kernel: KernelOp
+    blocks: Mapping[SSAValue, Blocks]
+    """Blocks of the values in the kernel."""
+    constants: Collection[SSAValue]
+    """Arguments that can lie in any order."""
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Sizes of the blocks of the contraction's indices that move along them."""
+        op = self.kernel.contraction
+        if op is None:
+            return {}
+        found: dict[str, int] = {}
+        for value, access in _places(op):
+            if value in self.blocks:
+                own = self.blocks[value]
+                index = whole_index(op, value, access, own.axis)
+                found |= {index: own.size} if index is not None else {}
+        return found
+
+    def made(
+        self,
+        view: Callable[[SSAValue, Shape], SSAValue],
+        packed: Callable[[SSAValue, Shape, Sequence[int]], SSAValue],
+    ) -> KernelOp:
+        """The kernel for values in blocks, not in the block yet.
+
+        ``view`` gives its operands in another shape, ``packed`` those that are constant, with
+        their axes in an order, too.
+        """
+        body = self.kernel.body.clone()
+        pairs = zip(values_of(self.kernel.block), values_of(body.block), strict=True)
+        same: dict[SSAValue, SSAValue] = dict(pairs)
+        for value, own in self.blocks.items():
+            same[value] = _reshaped(same[value], own.shape(shape(value)))
+        inputs = [
+            view(value, shape(same[argument]))
+            for value, argument in zip(self.kernel.inputs, self.kernel.block.args, strict=True)
+        ]
+        if (op := self.kernel.contraction) is not None and self.sizes:
+            contraction = same[op.result].owner
+            assert isinstance(contraction, ContractionOp)
+            self._rewrite(op, contraction)
+            for argument in self.constants:
+                assert isinstance(argument, BlockArgument)
+                number = argument.index
+                order = self._pack(contraction, body.block.args[number])
+                if order is not None:
+                    wanted, axes = order
+                    inputs[number] = packed(self.kernel.inputs[number], wanted, axes)
+        outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
+        made = KernelOp(inputs, [v.type for v in outputs], body)
+        made.sym_name = self.kernel.sym_name
+        keep_place(made, self.kernel)
+        return made
+
+    def _rewrite(self, old: ContractionOp, new: ContractionOp) -> None:
+        """Let a contraction's indices be numbers of two digits, and its accesses blocks."""
+        assert old.domain is not None
+        ranges = dict(old.domain.ranges)
+        digits: dict[str, str] = {}
+        for name, size in self.sizes.items():
+            digits[name] = _unused(f"{name}_block", ranges)
+            ranges[digits[name]] = Range(0, ranges[name].extent // size)
+            ranges[name] = Range(0, size)
+        numbers = {
+            name: IndexExpr.of(digits[name]) * size + IndexExpr.of(name)
+            for name, size in self.sizes.items()
+        }
+        accesses = [self._access(v, access, digits, numbers) for v, access in _places(old)]
+        new.output, *read = accesses
+        new.accesses = ArrayAttr(read)
+        new.constraints = ArrayAttr(
+            ConstraintAttr(c.data.substitute(numbers)) for c in old.constraints
+        )
+        new.domain = DomainAttr(tuple((name, ranges[name]) for name in new.index_names))
+
+    def _access(
+        self,
+        value: SSAValue,
+        access: Access,
+        digits: Mapping[str, str],
+        numbers: Mapping[str, IndexExpr],
+    ) -> AccessAttr:
+        own = self.blocks.get(value)
+        names = access[len(access) - own.axis].names if own and own.axis <= len(access) else ()
+        others = {name: e for name, e in numbers.items() if name not in names}
+        found = tuple(e.substitute(others) for e in access)
+        return AccessAttr(found if own is None else own.access(found, digits))
+
+    def _pack(self, op: ContractionOp, argument: SSAValue) -> tuple[Shape, tuple[int, ...]] | None:
+        """Let a contraction read a constant in blocks of all its digits, those of the result last.
+
+        The result are the constant's shape with an axis for each digit, and the order of these.
+        """
+        number = [*op.inputs].index(argument)
+        exprs: list[IndexExpr] = []
+        sizes: list[int] = []
+        lanes: list[int] = []
+        for e, size in zip(op.accesses.data[number].data, shape(argument), strict=True):
+            block = next((n for n in e.names if e.coefficient(n) == self.sizes.get(_low(e, n))), "")
+            if not block:
+                exprs.append(e)
+                sizes.append(size)
+                continue
+            low = _low(e, block)
+            exprs += [IndexExpr.of(block), IndexExpr.of(low)]
+            lanes.append(len(sizes) + 1)
+            sizes += [size // self.sizes[low], self.sizes[low]]
+        if not lanes:
+            return None
+        written = {n for e in op.output.data for n in e.names}
+        lanes.sort(key=lambda k: exprs[k].names[0] in written)
+        order = (*(k for k in range(len(sizes)) if k not in lanes), *lanes)
+        accesses = [*op.accesses.data]
+        accesses[number] = AccessAttr([exprs[k] for k in order])
+        _reshaped(argument, tuple(sizes[k] for k in order))
+        op.accesses = ArrayAttr(accesses)
+        op.domain = _in_order(op)
+        return tuple(sizes), order
+
+
+def _low(e: IndexExpr, block: str) -> str:
+    """The other index of a number of two digits; empty if it is none."""
+    others = [n for n in e.names if n != block]
+    is_number = len(others) == 1 and e == IndexExpr.of(block) * e.coefficient(block) + IndexExpr.of(
+        others[0]
+    )
+    return others[0] if is_number else ""
+
+
+def _in_order(op: ContractionOp) -> DomainAttr:
+    assert op.domain is not None
+    ranges = op.domain.ranges
+    return DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
+
+
+def _places(op: ContractionOp) -> list[tuple[SSAValue, Access]]:
+    """The tensors of a contraction, its result first, and where it accesses them."""
+    read = zip(op.inputs, op.accesses, strict=True)
+    return [(op.result, op.output.data), *((v, a.data) for v, a in read)]
+
+
+def _reshaped(value: SSAValue, sizes: Shape) -> SSAValue:
+    return with_type(value, make_type(sizes, tensor_type(value).element_type))
+
+
+def _unused(name: str, names: Collection[str]) -> str:
+    while name in names:
+        name += "_"
+    return name

@@ -1,0 +1,119 @@
+"""Kernels of tensors in blocks, against the reference, on every device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+from tiledialect.api.packing import Packing, packing_of
+from tiledialect.passes.schedule import tile_block_layouts
+
+CONVOLUTION = "+({x}[n, c, y + j - 1, x + i - 1] * {w}[o, c, j, i])"
+FIRST = f"A[n, o, y, x: N, 16, H, W] = {CONVOLUTION.format(x='X', w='K')}; B = relu(A + P);"
+
+
+def program(text: str, result: str = "Y", given: str = "") -> str:
+    inputs = f"X[N, C, H, W], K, P[16, 1, 1], L, Q[16, 1, 1]{given}"
+    return f"function ({inputs}) -> ({result}) {{ {FIRST} {text} }}"
+
+
+CASES = {
+    # Two convolutions, the second by sixteen channels of the first; its result is returned.
+    "chain": program(f"Y[n, o, y, x: N, 32, H, W] = {CONVOLUTION.format(x='B', w='L')};"),
+    "residual": program(
+        f"D[n, o, y, x: N, 16, H, W] = {CONVOLUTION.format(x='B', w='L')}; E = relu(D + B);"
+        "Y[n, o: N, 16] = +(E[n, o, y, x]);"
+    ),
+    "depthwise": program(
+        "D[n, g, y, x: N, 16, 2, 3] = +(B[n, g, 2*y + j, 2*x + i] * L[g, 0, j, i]);"
+        "E[n, g: N, 16] = +(D[n, g, y, x]); Y[n, o: N, 16] = +(E[n, g] * Q[o, 0, 0]);"
+    ),
+    "pooled": program(
+        "D[n, o, y, x: N, 16, 2, 3] = >(B[n, o, 2*y + j, 2*x + i]), j < 3, i < 2;"
+        "Y[n, o, y, x: N, 16, 2, 3] = +(D[n, c, y, x] * L[o, c, 0, 0]);"
+    ),
+    # Means of planes scale them before the next convolution.
+    "scaled": program(
+        "M[n, c, 0, 0: N, 16, 1, 1] = +(B[n, c, y, x]); E = sigmoid(M); D = B * E;"
+        "Y[n, o, y, x: N, 16, H, W] = +(D[n, c, y, x] * L[o, c, 0, 0]);"
+    ),
+}
+RETURNED = {
+    # A tensor that is returned stays as it is, and so do those that are combined with it.
+    "returned": program(
+        f"Y[n, o, y, x: N, 16, H, W] = {CONVOLUTION.format(x='B', w='L')};", "Y, B"
+    ),
+    "given": program(
+        "D = B * R; Y[n, o, y, x: N, 16, H, W] = +(D[n, c, y, x] * L[o, c, 0, 0]);",
+        given=", R[N, 16, H, W]",
+    ),
+    # Channels are rows of the next sum, or are read next to one another.
+    "turned": program("Y[n, y: N, 1] = +(B[n, o, y, x] * B[n, y, o, x]), o < 5, y < 1;"),
+    "shifted": program("Y[n, o, y, x: N, 15, H, W] = +(B[n, o + 1, y, x] * L[0, 0, 0, 0]);"),
+}
+WINDOWS = {"chain": (32, 16, 3, 3), "residual": (16, 16, 3, 3), "depthwise": (16, 1, 3, 2)}
+SHAPE = 2, 5, 5, 7
+
+
+def packed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: td.Device, text: str, case: str
+) -> tuple[td.Function, list[np.ndarray], Packing | None]:
+    # All that can be in blocks is, whatever the estimate.
+    monkeypatch.setattr(tile_block_layouts, "COPY_GAIN", np.inf)
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    f = td.compile(text, device=device.id)
+    generator = np.random.default_rng(0)
+    weights = WINDOWS.get(case, (16, 16, 1, 1))
+    shapes = [SHAPE, (16, 5, 3, 3), (16, 1, 1), weights, (16, 1, 1)]
+    shapes += [(2, 16, 5, 7)] if case == "given" else []
+    arrays = [generator.integers(-2, 3, shape).astype(np.float32) for shape in shapes]
+    used = [n for n in "KPLQ" if n in f.inputs]
+    return f, arrays, packing_of(f, f.types(arrays, {}), used)
+
+
+@pytest.mark.parametrize("case", [*CASES, *RETURNED])
+@pytest.mark.parametrize("device", td.devices(), ids=lambda d: d.id)
+def test_layers_in_blocks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: td.Device, case: str
+):
+    text = {**CASES, **RETURNED}[case]
+    f, arrays, packing = packed(monkeypatch, tmp_path, device, text, case)
+    has_vectors = device.type == "cpu"
+    if packing is None:
+        assert not has_vectors or case in RETURNED
+        return
+    # The first convolution's result has a block of its sixteen channels for each pixel.
+    assert ("tensor<2x1x5x7x16xf32>" in str(packing.second.program.text)) == (
+        has_vectors and case in CASES
+    )
+    values = dict(zip(f.inputs, arrays, strict=True))
+    kept = packing.results({name: values[name] for name in packing.constants})
+    found = packing.second(*packing.arrays(values, kept))
+    expected = f.reference(*arrays)
+    for ours, theirs in zip(_tuple(found), _tuple(expected), strict=True):
+        # Sums of small whole numbers are exact; a sigmoid of them is not.
+        assert np.allclose(ours, theirs, rtol=0 if case != "scaled" else 1e-5)
+
+
+def _tuple(found: object) -> tuple[np.ndarray, ...]:
+    return tuple(found) if isinstance(found, tuple) else (found,)  # pyright: ignore[reportReturnType]
+
+
+def test_estimates_decide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    device = next((d for d in td.devices() if d.type == "cpu"), None)
+    if device is None:
+        pytest.skip("no device has vectors")
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    text = CASES["residual"]
+    f = td.compile(text, device=device.id)
+    sizes = SHAPE, (16, 5, 3, 3), (16, 1, 1), (16, 16, 3, 3), (16, 1, 1)
+    types = f.types([f"{'x'.join(map(str, size))}xf32" for size in sizes], {})
+    for gain, is_blocked in ((np.inf, True), (0.0, False)):
+        monkeypatch.setattr(tile_block_layouts, "COPY_GAIN", gain)
+        monkeypatch.setattr("tiledialect.disk.folder", lambda gain=gain: tmp_path / str(gain))
+        packing = packing_of(f, types, ["K", "P", "L", "Q"])
+        found = packing is not None and "tensor<2x1x5x7x16xf32>" in packing.second.program.text
+        assert found == is_blocked

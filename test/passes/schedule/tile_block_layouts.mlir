@@ -1,0 +1,87 @@
+// RUN: tile-opt %s -p 'tile-block-layouts{constants=W,V}' | filecheck %s
+// RUN: tile-opt %s -p tile-block-layouts | filecheck %s --check-prefix=NONE
+// RUN: sed 's/"CPU"/"GPU"/; s/"cpu"/"gpu"/' %s | tile-opt - -p 'tile-block-layouts{constants=W,V}' | filecheck %s --check-prefix=NONE
+// NONE-NOT: _blocks
+
+builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"type" = "cpu", "compute_units" = 2 : i64, "native_vector_width" = 16 : i64>>} {
+
+  // The result of the first convolution, which the second one and an addition read, lies in blocks of
+  // two vectors; weights have the digits of both channels last, those of the result outermost. The
+  // tensor that is returned stays.
+  // CHECK-LABEL: @layers
+  // CHECK:       tile.reshape %B to [] : tensor<256x1x1xf32> -> tensor<8x1x1x32xf32>
+  // CHECK:       tile.reshape %W to [] : tensor<256x256x3x3xf32> -> tensor<8x32x256x3x3xf32>
+  // CHECK:       tile.kernel @W_blocks
+  // CHECK:         -> [d0, d2, d3, d4, d1]
+  // CHECK:       tile.kernel @H({{.*}}) -> tensor<1x8x14x14x32xf32>
+  // CHECK:         tile.contraction add(%{{.*}}[n, c, y + j - 1, x + i - 1] mul %{{.*}}[o_block, c, j, i, o]) -> [n, o_block, y, x, o]
+  // CHECK:         tile.add %{{.*}}, %{{.*}} : (tensor<1x8x14x14x32xf32>, tensor<8x1x1x32xf32>) -> tensor<1x8x14x14x32xf32>
+  // CHECK:       tile.reshape %V to [] : tensor<256x256x3x3xf32> -> tensor<8x32x8x32x3x3xf32>
+  // CHECK:       tile.kernel @V_blocks
+  // CHECK:         -> [d0, d2, d4, d5, d3, d1]
+  // CHECK:       tile.kernel @G({{.*}}) -> tensor<1x8x14x14x32xf32>
+  // CHECK:         tile.contraction add(%{{.*}}[n, c_block, y + j - 1, x + i - 1, c] mul %{{.*}}[o_block, c_block, j, i, c, o]) -> [n, o_block, y, x, o] domain <n = 0 to 1, o_block = 0 to 8, {{.*}} c_block = 0 to 8, {{.*}} c = 0 to 32>
+  // CHECK:         tile.add {{.*}} : (tensor<1x8x14x14x32xf32>, tensor<1x8x14x14x32xf32>)
+  // CHECK:       tile.kernel @Y(%{{.*}} : tensor<1x8x14x14x32xf32>) -> tensor<8x32xf32>
+  // CHECK:         tile.contraction add(%{{.*}}[n, o_block, y, x, o]) -> [o_block, o]
+  // CHECK:       tile.reshape %{{.*}} to [] : tensor<8x32xf32> -> tensor<256xf32>
+  func.func @layers(%X: tensor<1x256x14x14xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}, %V: tensor<256x256x3x3xf32> {tile.name = "V"}, %B: tensor<256x1x1xf32> {tile.name = "B"}) -> (tensor<256xf32> {tile.name = "Y"}) {
+    %H = tile.kernel @H(%x = %X : tensor<1x256x14x14xf32>, %w = %W : tensor<256x256x3x3xf32>, %b = %B : tensor<256x1x1xf32>) -> tensor<1x256x14x14xf32> {
+      %s = tile.contraction add(%x[n, c, y + j - 1, x + i - 1] mul %w[o, c, j, i]) -> [n, o, y, x] domain <n = 0 to 1, o = 0 to 256, y = 0 to 14, x = 0 to 14, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32>
+      %h = tile.add %s, %b : (tensor<1x256x14x14xf32>, tensor<256x1x1xf32>) -> tensor<1x256x14x14xf32>
+      tile.yield %h : tensor<1x256x14x14xf32>
+    }
+    %G = tile.kernel @G(%h = %H : tensor<1x256x14x14xf32>, %v = %V : tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32> {
+      %s = tile.contraction add(%h[n, c, y + j - 1, x + i - 1] mul %v[o, c, j, i]) -> [n, o, y, x] domain <n = 0 to 1, o = 0 to 256, y = 0 to 14, x = 0 to 14, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32>
+      %g = tile.add %s, %h : (tensor<1x256x14x14xf32>, tensor<1x256x14x14xf32>) -> tensor<1x256x14x14xf32>
+      tile.yield %g : tensor<1x256x14x14xf32>
+    }
+    %Y = tile.kernel @Y(%g = %G : tensor<1x256x14x14xf32>) -> tensor<256xf32> {
+      %y = tile.contraction add(%g[n, o, y, x]) -> [o] domain <n = 0 to 1, o = 0 to 256, y = 0 to 14, x = 0 to 14> : (tensor<1x256x14x14xf32>) -> tensor<256xf32>
+      tile.yield %y : tensor<256xf32>
+    }
+    func.return %Y : tensor<256xf32>
+  }
+
+  // A tensor that is returned stays.
+  // CHECK-LABEL: @returned
+  // CHECK-NOT:   tile.reshape
+  func.func @returned(%X: tensor<256x14x14xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}) -> (tensor<256x14x14xf32> {tile.name = "H"}) {
+    %H = tile.kernel @H(%x = %X : tensor<256x14x14xf32>, %w = %W : tensor<256x256x3x3xf32>) -> tensor<256x14x14xf32> {
+      %s = tile.contraction add(%x[c, y + j - 1, x + i - 1] mul %w[o, c, j, i]) -> [o, y, x] domain <o = 0 to 256, y = 0 to 14, x = 0 to 14, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<256x14x14xf32>
+      tile.yield %s : tensor<256x14x14xf32>
+    }
+    func.return %H : tensor<256x14x14xf32>
+  }
+
+  // Channels that are read at other places would be in other blocks, and positions other numbers.
+  // CHECK-LABEL: @shifted
+  // CHECK-NOT:   tile.reshape
+  func.func @shifted(%X: tensor<256x14x14xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}) -> (tensor<255x14x14xf32> {tile.name = "Y"}) {
+    %H = tile.kernel @H(%x = %X : tensor<256x14x14xf32>, %w = %W : tensor<256x256x3x3xf32>) -> tensor<256x14x14xf32> {
+      %s = tile.contraction add(%x[c, y + j - 1, x + i - 1] mul %w[o, c, j, i]) -> [o, y, x] domain <o = 0 to 256, y = 0 to 14, x = 0 to 14, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<256x14x14xf32>
+      tile.yield %s : tensor<256x14x14xf32>
+    }
+    %Y = tile.kernel @Y(%h = %H : tensor<256x14x14xf32>) -> tensor<255x14x14xf32> {
+      %y = tile.contraction assign(%h[o + 1, y, x]) -> [o, y, x] domain <o = 0 to 255, y = 0 to 14, x = 0 to 14> : (tensor<256x14x14xf32>) -> tensor<255x14x14xf32>
+      tile.yield %y : tensor<255x14x14xf32>
+    }
+    func.return %Y : tensor<255x14x14xf32>
+  }
+
+  // CHECK-LABEL: @positions
+  // CHECK-NOT:   tile.reshape
+  func.func @positions(%X: tensor<256x14x14xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}) -> (tensor<256xf32> {tile.name = "Y"}) {
+    %H = tile.kernel @H(%x = %X : tensor<256x14x14xf32>, %w = %W : tensor<256x256x3x3xf32>) -> tensor<256x14x14xf32> {
+      %s = tile.contraction add(%x[c, y + j - 1, x + i - 1] mul %w[o, c, j, i]) -> [o, y, x] domain <o = 0 to 256, y = 0 to 14, x = 0 to 14, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<256x14x14xf32>
+      %p = tile.index %s axis 0 : (tensor<256x14x14xf32>) -> tensor<256x14x14xi32>
+      %h = tile.add %s, %p : (tensor<256x14x14xf32>, tensor<256x14x14xi32>) -> tensor<256x14x14xf32>
+      tile.yield %h : tensor<256x14x14xf32>
+    }
+    %Y = tile.kernel @Y(%h = %H : tensor<256x14x14xf32>) -> tensor<256xf32> {
+      %y = tile.contraction add(%h[o, y, x]) -> [o] domain <o = 0 to 256, y = 0 to 14, x = 0 to 14> : (tensor<256x14x14xf32>) -> tensor<256xf32>
+      tile.yield %y : tensor<256xf32>
+    }
+    func.return %Y : tensor<256xf32>
+  }
+}
