@@ -134,6 +134,11 @@ class Server:
             self._child.ask(self._first)
         return self._child
 
+    def kill(self) -> None:
+        """End the child while another thread waits for its report."""
+        if self._child is not None:
+            self._child.process.kill()
+
     def stop(self) -> None:
         """End the child."""
         self._stack.close()

@@ -121,12 +121,16 @@ def _seconds(candidate: Candidate) -> float:
     return candidate.estimate.seconds
 
 
-def choose(kernel: KernelOp, device: Device) -> None:
-    """Give a kernel the best schedule that it can run."""
+def best_candidate(kernel: KernelOp, device: Device) -> Candidate:
+    """The first of `weighed_candidates`, without estimates of all others."""
     facts = kernel_facts(kernel, device)
     first = next(preferred_candidates(kernel, facts, device), None)
-    first = first or best_or_default(facts, device)
-    if not _runs(kernel, first):
+    return first or best_or_default(facts, device)
+
+
+def choose(kernel: KernelOp, device: Device) -> None:
+    """Give a kernel the best schedule that it can run."""
+    if not _runs(kernel, best_candidate(kernel, device)):
         weighed_choice(kernel, device)
 
 
@@ -155,7 +159,7 @@ def _runs(kernel: KernelOp, candidate: Candidate) -> bool:
     """Give a kernel a schedule; whether it can run it."""
     kernel.schedule = ScheduleAttr(candidate.schedule)
     try:
-        kernel.verify_()
+        kernel.verify_schedule(kernel.schedule)
     except VerifyException:
         return False
     return True

@@ -16,6 +16,7 @@ import optuna
 import pytest
 
 from tiledialect.errors import TileError, TileWarning
+from tiledialect.exploration import search as search_module
 from tiledialect.exploration.evaluation import Failure, Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.parts import Candidate
@@ -144,6 +145,61 @@ def test_a_candidate_waits_for_each_search():
     found = Search(studies, assembled, Workers(submit, 1), Random(0))
     assert len([*found.run(Limits(10))]) == 10
     assert max(flying) == 2
+
+
+def test_several_workers_have_a_candidate_each(monkeypatch: pytest.MonkeyPatch):
+    """One that waits for a certain worker waits as long as its trial takes; and where time is over,
+    trials that do not end are ended."""
+    flying, interrupted = list[Future[Outcome]](), list[int]()
+
+    def submit(implementation: Implementation, best: float) -> Future[Outcome]:
+        if best == inf:
+            return Fake({}).submit(implementation, best)
+        flying.append(Future[Outcome]())
+        return flying[-1]
+
+    workers = Workers(submit, 3, lambda: interrupted.append(len(flying)))
+    studies = [Study("key", Tiles(), None, 0, "random")]
+    found = Search(studies, assembled, workers, Random(0))
+    monkeypatch.setattr(search_module, "GRACE", 0.1)
+    # The trials never end.
+    assert len([*found.run(Limits(10, 0.1))]) == 1
+    assert len(flying) == 3 and interrupted == [3] and all(f.cancelled() for f in flying)
+
+
+def test_the_fastest_are_measured_in_turns_or_together():
+    """Together where builds leave the times of others as they are."""
+
+    class Late(Future[Outcome]):
+        def result(self, timeout: float | None = None) -> Outcome:
+            pending.append(len(fake.evaluated))
+            return super().result(timeout)
+
+    def submit(implementation: Implementation, best: float) -> Future[Outcome]:
+        future = Late()
+        future.set_result(fake.submit(implementation, best).result())
+        return future
+
+    seen = list[list[int]]()
+    for apart in (False, True):
+        found, fake = search(30)
+        pending, before = list[int](), len(fake.evaluated)
+        found.workers = Workers(submit, 2, apart=apart)
+        assert found.confirm()
+        seen.append([count - before for count in pending[:3]])
+    assert seen[0] == [1, 2, 3] and seen[1][0] == seen[1][2] > 3
+
+
+def test_the_sampler_changes_few_decisions():
+    study = Study("key", Tiles(), None, 0, "random")
+    parent = {"m": 8, "n": 4, "k": 2}
+    for _ in range(5):
+        asking = study.ask_sampler("sampler", parent, ["n"])
+        if asking is not None:
+            assert {**asking.decisions, "n": 4} == parent
+            kept = {**asking.trial.params, "n": 4}
+            assert kept == parent
+    assert len(study.seen) > 1
 
 
 def test_a_search_ends_where_the_space_does():

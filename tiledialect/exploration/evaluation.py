@@ -24,6 +24,7 @@ import numpy.typing as npt
 from xdsl.utils.str_enum import StrEnum
 
 from tiledialect import disk
+from tiledialect.caches import compilation
 from tiledialect.errors import TileError
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.subject import Subject
@@ -33,6 +34,7 @@ from tiledialect.records import from_json, to_json
 
 if TYPE_CHECKING:
     from tiledialect.lowering.runtime.call.launch import Executable
+    from tiledialect.lowering.runtime.device.queue_state import QueueState
 
 Array = npt.NDArray[Any]
 
@@ -100,14 +102,29 @@ class Evaluator:
     """A process that evaluates the implementations of one subject, and is started anew if it
     ends."""
 
-    def __init__(self, subject: Subject | bytes, limit: float = LIMIT):
+    def __init__(self, subject: Subject | bytes | Path, limit: float = LIMIT):
         self._limit = limit
-        data = subject if isinstance(subject, bytes) else subject.to_bytes()
-        self._path = _written(data)
-        self._server = Server(COMMAND, str(self._path))
+        self._is_busy = False
+        self._written = None if isinstance(subject, Path) else written(subject)
+        self._server = Server(COMMAND, str(self._written or subject))
+        # It loads the subject and finds the device until the first candidate comes.
+        self._server.running()
 
     def evaluate(self, implementation: Implementation, best: float = inf) -> Outcome:
         """Build, run and measure an implementation; ``best`` is the shortest time so far."""
+        self._is_busy = True
+        try:
+            return self._evaluated(implementation, best)
+        finally:
+            self._is_busy = False
+
+    def interrupt(self) -> None:
+        """End an evaluation that another thread waits for, as if its candidate had ended the
+        process."""
+        if self._is_busy:
+            self._server.kill()
+
+    def _evaluated(self, implementation: Implementation, best: float) -> Outcome:
         child = self._server.running()
         if child is None:
             return Outcome(failure=Failure.REFUSED, message="no process can be started")
@@ -126,11 +143,13 @@ class Evaluator:
     def close(self) -> None:
         """End the process."""
         self._server.stop()
-        self._path.unlink(missing_ok=True)
+        if self._written is not None:
+            self._written.unlink(missing_ok=True)
 
 
-def _written(data: bytes) -> Path:
+def written(subject: Subject | bytes) -> Path:
     """A temporary file with a subject; a TileError if it cannot be written."""
+    data = subject if isinstance(subject, bytes) else subject.to_bytes()
     path: Path | None = None
     try:
         handle, name = tempfile.mkstemp(prefix="tiledialect-", suffix=".subject")
@@ -158,18 +177,28 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lines = iter(sys.stdin)
     subject = Subject.from_bytes(Path(json.loads(next(lines))).read_bytes())
-    for line in lines:
-        text, best = json.loads(line)
-        outcome = outcome_of(subject, from_json(Implementation, text), best or inf)
-        seconds = outcome.seconds if outcome.seconds < inf else None
-        say(reason="", **asdict(outcome) | {"seconds": seconds})
+    with suppress(TileError):
+        _state_of(subject)
+    # Candidates differ in few kernels: schedules of the others are chosen once.
+    with compilation():
+        for line in lines:
+            text, best = json.loads(line)
+            outcome = outcome_of(subject, from_json(Implementation, text), best or inf)
+            seconds = outcome.seconds if outcome.seconds < inf else None
+            say(reason="", **asdict(outcome) | {"seconds": seconds})
     os._exit(0)
+
+
+def _state_of(subject: Subject) -> QueueState:
+    """State of the queue on which candidates run."""
+    from tiledialect.lowering.runtime.device.queue_state import state_of
+    from tiledialect.lowering.runtime.device.queues import queue_for
+
+    return state_of(queue_for(subject.device, profiling=True))
 
 
 def outcome_of(subject: Subject, implementation: Implementation, best: float) -> Outcome:
     """Build an implementation in this process, run it, compare its results, and measure it."""
-    from tiledialect.lowering.runtime.device.queue_state import state_of
-    from tiledialect.lowering.runtime.device.queues import queue_for
     from tiledialect.lowering.runtime.program.specialization import Specialization
 
     say(tries=BUILD)
@@ -177,8 +206,7 @@ def outcome_of(subject: Subject, implementation: Implementation, best: float) ->
         program = implementation.applied(subject.program, subject.types, subject.device)
         specialization = Specialization(program, subject.types, subject.device)
         specialization.is_trial = True
-        state = state_of(queue_for(subject.device, profiling=True))
-        executable = specialization.executable(state, on_host=True)
+        executable = specialization.executable(_state_of(subject), on_host=True)
     except TileError as error:
         return Outcome(failure=Failure.REFUSED, message=error.message)
     try:

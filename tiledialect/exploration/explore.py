@@ -12,6 +12,7 @@ from random import Random
 from time import monotonic
 from typing import Any
 
+from tiledialect.caches import compilation
 from tiledialect.errors import TileError
 from tiledialect.exploration import kept
 from tiledialect.exploration.implementation import PASSES, Implementation
@@ -81,6 +82,7 @@ class Explored:
     """Seconds that the cost model gives the fastest implementation."""
 
 
+@compilation()
 def explored(subject: Subject, options: Options, report: Callable[[Progress], None]) -> Explored:
     """Search implementations of a program, and keep the fastest on disk.
 

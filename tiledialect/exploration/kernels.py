@@ -83,17 +83,21 @@ class KernelPart:
         in global memory, of scans."""
         # The default is compared with: it is tried as it is, whatever its axes.
         default, *others = self._weighed
-        found = [c for c in others if not self._is_inside(c.schedule)]
-        return {f"given {k}": c for k, c in enumerate([default, *found])}
+        found = [] if self._in_space(default.schedule) == default.schedule else [default]
+        for candidate in others:
+            inside = self._in_space(candidate.schedule)
+            if inside is None or _simple(inside) != _simple(candidate.schedule):
+                found.append(candidate)
+        return {f"given {k}": c for k, c in enumerate(found)}
 
-    def _is_inside(self, schedule: Schedule) -> bool:
+    def _in_space(self, schedule: Schedule) -> Schedule | None:
+        """The nearest schedule in the space; None where it has none like it."""
         if schedule.instruction is not None or schedule.global_stages or self.is_listed:
-            return False
+            return None
         try:
-            _, again = made(self._schedule, decisions_of(self.facts, schedule))
+            return made(self._schedule, decisions_of(self.facts, schedule))[1]
         except DeadEndError:
-            return False
-        return _simple(again) == _simple(schedule)
+            return None
 
     def _schedule(self, chooser: Chooser) -> Schedule:
         return schedule_of(self.facts, self._device, chooser)
@@ -114,7 +118,7 @@ class KernelPart:
         kernel = self._kernel
         kernel.schedule = ScheduleAttr(schedule)
         try:
-            kernel.verify_()
+            kernel.verify_schedule(kernel.schedule)
             return schedule_text(kernel)
         except VerifyException as error:
             raise DeadEndError(str(error)) from None

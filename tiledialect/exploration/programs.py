@@ -33,7 +33,7 @@ from tiledialect.passes.algebra.tile_split_product import TileSplitProductPass
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
 from tiledialect.passes.fuse.options import FLAGS
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
-from tiledialect.passes.schedule.tile_loop_tiling import weighed_candidates
+from tiledialect.passes.schedule.tile_loop_tiling import best_candidate
 from tiledialect.passes.split.rewrites.reduction_split import split_obstacle
 from tiledialect.passes.split.tile_split_reduction import TileSplitReductionPass
 from tiledialect.schedule.cost.device import device_of
@@ -134,7 +134,7 @@ class ProgramPart:
             device = device_of(module)
             assert device is not None
             kernels = named_kernels(module).values()
-            each = [weighed_candidates(kernel, device)[0] for kernel in kernels]
+            each = [best_candidate(kernel, device) for kernel in kernels]
         except (TileError, VerifyException) as error:
             return str(error)
         seconds = sum(candidate.estimate.seconds for candidate in each)

@@ -20,6 +20,7 @@ from tiledialect.exploration.study import OpenTrial, Proposal, Study, Trial
 from tiledialect.schedule.search.decisions import (
     DeadEndError,
     Decisions,
+    Option,
     drawn,
     enumerated,
     made,
@@ -34,6 +35,9 @@ FIRST = 4
 """Number of candidates that mutations need to begin with."""
 ASKS = 6
 """Candidates of the sampler that are estimated for one trial."""
+OPENED = 3
+"""Decisions of one of the best candidates that the sampler makes otherwise: with many, most
+decisions make no schedule that the device has room for."""
 DRAWS = 20
 """Draws after which the space counts as exhausted, where nothing else gives a new candidate, for
 each mutation of a trial."""
@@ -146,13 +150,14 @@ class Proposals:
 
     def _sample(self) -> OpenTrial | None:
         """A candidate of the sampler that is worth a trial."""
-        least = self.best[0].own if self.best else inf
-        for _ in range(ASKS):
-            asking = self.study.ask_sampler(SAMPLER)
+        for _ in range(ASKS if self.best else 0):
+            parent = self.random.choice(self.best[:PARENTS]).decisions
+            opened = self.random.sample([*parent], min(OPENED, len(parent)))
+            asking = self.study.ask_sampler(SAMPLER, parent, opened)
             if asking is None:
                 continue
             expected = self._correction.expected(asking.candidate, asking.decisions)
-            if expected <= WORTH * least:
+            if expected <= WORTH * self.best[0].own:
                 return asking
             self.study.drop(asking)
         return None
@@ -165,6 +170,10 @@ PRIOR = 0.5
 """Weight of the estimate as it is, against similar candidates of weight 1 for an equal one."""
 
 
+Made = frozenset[tuple[str, Option]]
+"""Decisions as a set: what two have in common is soon counted."""
+
+
 class Correction:
     """Correction of estimates by measured times: a mean over trials, weighted by similarity.
 
@@ -173,21 +182,23 @@ class Correction:
     """
 
     def __init__(self):
-        self._trials: list[tuple[Decisions, float | None]] = []
+        self._trials: list[tuple[Made, float | None]] = []
         """Decisions with the logarithms of time over estimate; None for failed candidates."""
+        self._known: list[float] = []
+        """These logarithms."""
 
     def note(self, trial: Trial) -> None:
         """Take a trial into account."""
         ratio = log(trial.own / trial.estimate) if trial.own < inf else None
-        self._trials.append((trial.decisions, ratio))
+        self._trials.append((frozenset(trial.decisions.items()), ratio))
+        self._known += [] if ratio is None else [ratio]
 
     def expected(self, candidate: Candidate, decisions: Decisions) -> float:
         """Seconds that a candidate is thought to take."""
-        known = [ratio for _, ratio in self._trials if ratio is not None]
-        failed = log(FAILED) + (fmean(known) if known else 0.0)
-        total, weights = 0.0, PRIOR
+        failed = log(FAILED) + (fmean(self._known) if self._known else 0.0)
+        total, weights, own = 0.0, PRIOR, frozenset(decisions.items())
         for other, ratio in self._trials:
-            weight = exp(-SHARPNESS * _distance(decisions, other))
+            weight = exp(-SHARPNESS * _distance(own, other))
             total += weight * (failed if ratio is None else ratio)
             weights += weight
         return candidate.estimate * exp(total / weights)
@@ -198,7 +209,6 @@ SHARPNESS = 12.0
 the weight."""
 
 
-def _distance(a: Decisions, b: Decisions) -> float:
+def _distance(a: Made, b: Made) -> float:
     """Share of decisions that differ, or that one of the two lacks."""
-    same = sum(b.get(name) == option for name, option in a.items())
-    return 1 - same / max(len(a), len(b), 1)
+    return 1 - len(a & b) / max(len(a), len(b), 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from tiledialect.exploration.parts import Part
 from tiledialect.exploration.proposals import Proposals
 from tiledialect.exploration.study import OpenTrial, Study, Trial
 from tiledialect.exploration.workers import LostError, Workers, outcome_of
+from tiledialect.rounding import ceil_div
 
 Assemble = Callable[[Mapping[str, str]], Implementation]
 """Makes an implementation of the candidates of all parts, by their names."""
@@ -24,8 +26,10 @@ Assemble = Callable[[Mapping[str, str]], Implementation]
 CONTENDERS, ROUNDS = 3, 3
 """Fastest implementations that are measured again in the end, and the number of times."""
 
-AHEAD = 1
-"""Candidates that wait for a worker: no worker waits for a proposal."""
+AHEAD = 4
+"""Workers for each candidate that waits for one: no worker waits for a proposal."""
+GRACE = 5.0
+"""Seconds after the end of a search in which trials in flight may end."""
 
 
 @dataclass(frozen=True)
@@ -77,18 +81,20 @@ class Search:
         end = time.monotonic() + limits.seconds
         yield from self._first()
         flying: dict[Future[Outcome], _Flight] = {}
-        left = limits.trials - len(self.trials)
-        with _waiting(flying):
+        asked = deque[tuple[int, OpenTrial]]()
+        left, count = limits.trials - len(self.trials), self.workers.count
+        most = count + ceil_div(count, AHEAD)
+        with self._ended(flying):
             while True:
-                most = self.workers.count + AHEAD
-                while left > 0 and len(flying) < most and time.monotonic() < end:
-                    if (asked := self._ask(end)) is None:
+                while left > 0 and len(flying) + len(asked) < most and time.monotonic() < end:
+                    self._submit(asked, flying)
+                    if (found := self._ask(end)) is None:
                         left = 0
                         break
-                    flight = self._flight(*asked)
-                    flying[self.workers.submit(flight.implementation, self.best)] = flight
+                    asked.append(found)
                     left -= 1
-                if not flying:
+                self._submit(asked, flying)
+                if not flying or time.monotonic() > end + GRACE:
                     return
                 done, _ = wait(flying, timeout=1.0, return_when=FIRST_COMPLETED)
                 lost: LostError | None = None
@@ -112,7 +118,7 @@ class Search:
         together = self.assemble(self._chosen)
         fastest = (i for _, i in self._fastest[:CONTENDERS])
         try:
-            least = contest(self._evaluated, [self.default, together, *others, *fastest])
+            least = contest(self._evaluate_all, [self.default, together, *others, *fastest])
         except LostError as error:
             self.lost = str(error)
             return False
@@ -159,6 +165,14 @@ class Search:
         """Outcome of an implementation, however long it takes."""
         return outcome_of(self.workers.submit(implementation, inf))
 
+    def _evaluate_all(self, implementations: Sequence[Implementation]) -> list[Outcome]:
+        """Outcomes of implementations, measured in turns as runs or, where builds disturb runs, as
+        wholes."""
+        if not self.workers.apart:
+            return [*map(self._evaluated, implementations)]
+        futures = [self.workers.submit(implementation, inf) for implementation in implementations]
+        return [*map(outcome_of, futures)]
+
     def _take(self, outcome: Outcome, implementation: Implementation) -> bool:
         """Keep an implementation if it is the fastest so far."""
         if not outcome.is_good:
@@ -178,10 +192,30 @@ class Search:
                 return number, asking
         return None
 
-    def _flight(self, number: int, asking: OpenTrial) -> _Flight:
-        name = self.studies[number].part.name
-        implementation = self.assemble({**self._chosen, name: asking.candidate.text})
-        return _Flight(number, asking, implementation)
+    def _submit(
+        self, asked: deque[tuple[int, OpenTrial]], flying: dict[Future[Outcome], _Flight]
+    ) -> None:
+        """Begin trials of candidates, one for each of several workers: more would wait for certain
+        ones, while others are idle."""
+        count = self.workers.count
+        while asked and len(flying) < max(count, 2):
+            number, asking = asked.popleft()
+            name = self.studies[number].part.name
+            implementation = self.assemble({**self._chosen, name: asking.candidate.text})
+            flight = _Flight(number, asking, implementation)
+            flying[self.workers.submit(implementation, self.best)] = flight
+
+    @contextmanager
+    def _ended(self, flying: Mapping[Future[Outcome], _Flight]) -> Generator[None]:
+        """End what is in flight when the search ends early: others need the workers."""
+        try:
+            yield
+        finally:
+            for future in flying:
+                with suppress(Exception):
+                    future.cancel()
+            if flying:
+                self.workers.interrupt()
 
     def _land(self, flight: _Flight, outcome: Outcome) -> Trial:
         trial = self._tell(flight.number, flight.asking, outcome, flight.implementation)
@@ -229,7 +263,8 @@ class _Shares:
 
 
 def contest(
-    evaluate: Callable[[Implementation], Outcome], contenders: Sequence[Implementation]
+    evaluate: Callable[[Sequence[Implementation]], Sequence[Outcome]],
+    contenders: Sequence[Implementation],
 ) -> dict[Implementation, float]:
     """Least seconds of implementations that are measured in turns, without those that fail once.
 
@@ -237,21 +272,10 @@ def contest(
     """
     least = dict.fromkeys(contenders, inf)
     for _ in range(ROUNDS):
-        for implementation in [*least]:
-            outcome = evaluate(implementation)
+        own = [*least]
+        for implementation, outcome in zip(own, evaluate(own), strict=True):
             if outcome.is_good:
                 least[implementation] = min(least[implementation], outcome.seconds)
             else:
                 del least[implementation]
     return least
-
-
-@contextmanager
-def _waiting(flying: Mapping[Future[Outcome], object]) -> Generator[None]:
-    """Cancel what is in flight when the search ends early."""
-    try:
-        yield
-    finally:
-        for future in flying:
-            with suppress(Exception):
-                future.cancel()

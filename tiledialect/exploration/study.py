@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
@@ -23,6 +24,7 @@ from tiledialect.schedule.search.decisions import (
     DeadEndError,
     Decisions,
     Option,
+    made,
     nearest,
 )
 
@@ -79,6 +81,8 @@ class Proposal:
     """A candidate with the decisions that make it."""
 
     candidate: Candidate
+    names: Mapping[str, str]
+    """Names of the decisions for samplers, by their own."""
     named: Decisions
     """Decisions by their names for samplers."""
     domains: Mapping[str, Sequence[Option]]
@@ -89,6 +93,7 @@ class RecordingChooser:
     """Chooser that records the decisions of another one, for samplers."""
 
     def __init__(self, chooser: Chooser):
+        self.names: dict[str, str] = {}
         self.named: dict[str, Option] = {}
         self.domains: dict[str, Sequence[Option]] = {}
         self._chooser = chooser
@@ -96,7 +101,7 @@ class RecordingChooser:
     def choose(self, name: str, options: Sequence[Option], domain: Sequence[str] = ()) -> Option:
         """The option of the other chooser."""
         found = self._chooser.choose(name, options, domain)
-        own = parameter(name, options, domain)
+        self.names[name] = own = parameter(name, options, domain)
         self.named[own] = found
         self.domains[own] = domain_of(options, domain)
         return found
@@ -240,7 +245,7 @@ class Study:
         """The candidate that decisions make: a space of its own."""
         recording = RecordingChooser(chooser)
         candidate = self.part.candidate(recording)
-        return Proposal(candidate, recording.named, recording.domains)
+        return Proposal(candidate, recording.names, recording.named, recording.domains)
 
     def ask(self, source: str, decisions: Decisions, proposal: Proposal) -> OpenTrial | None:
         """Begin a trial of a candidate; None if it is not new."""
@@ -251,11 +256,19 @@ class Study:
         trial = self._study.ask(fixed_distributions=_distributions(proposal))
         return OpenTrial(trial, proposal.candidate, source, decisions)
 
-    def ask_sampler(self, source: str) -> OpenTrial | None:
-        """Begin a trial of a candidate by the sampler's decisions; None if it makes no new one."""
+    def ask_sampler(
+        self, source: str, parent: Decisions, opened: Collection[str]
+    ) -> OpenTrial | None:
+        """Begin a trial of a candidate by the sampler's decisions where a parent's are opened; None
+        if it makes no new one."""
+        known = made(self.proposal, parent)[1]
+        kept = {known.names[n] for n in parent if n in known.names and n not in opened}
+        self._study.enqueue_trial({n: own for n, own in known.named.items() if n in kept})
         trial = self._study.ask()
         chooser = SamplerChooser(trial)
-        with suppress(DeadEndError):
+        with suppress(DeadEndError), warnings.catch_warnings():
+            # What the parent has is out of the range that the sampler's decisions leave.
+            warnings.simplefilter("ignore")
             candidate = self.part.candidate(chooser)
             if candidate.text not in self.seen:
                 self.seen.add(candidate.text)

@@ -52,7 +52,8 @@ class _Tuning:
         default = Implementation.of_kernels({kernel: own[0] for kernel, own in self.texts.items()})
         chosen = Implementation.of_kernels(self._fastest())
         earlier = kept.implementations(self.subject)
-        least = contest(self.evaluator.evaluate, [default, chosen, *earlier])
+        contenders = [default, chosen, *earlier]
+        least = contest(lambda own: [*map(self.evaluator.evaluate, own)], contenders)
         if default not in least:
             return None
         best = min(least, key=least.__getitem__)

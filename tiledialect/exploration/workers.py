@@ -7,11 +7,13 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from tiledialect.errors import TileError
-from tiledialect.exploration.evaluation import Evaluator, Failure, Outcome
+from tiledialect.exploration.evaluation import Evaluator, Failure, Outcome, written
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.subject import Subject
 from tiledialect.records import to_json
@@ -35,6 +37,10 @@ class Workers:
 
     submit: Submit
     count: int
+    interrupt: Callable[[], None] = lambda: None
+    """Ends the trials that are being evaluated."""
+    apart: bool = False
+    """Whether builds leave the times of others that are measured meanwhile as they are."""
 
 
 def outcome_of(future: Future[Outcome]) -> Outcome:
@@ -75,7 +81,8 @@ def _local(subject: Subject) -> Generator[Workers]:
     evaluator = Evaluator(subject)
     executor = ThreadPoolExecutor(1)
     try:
-        yield Workers(lambda i, best: executor.submit(evaluator.evaluate, i, best), 1)
+        submit: Submit = partial(executor.submit, evaluator.evaluate)
+        yield Workers(submit, 1, evaluator.interrupt)
     finally:
         # A process that is ended answers at once.
         evaluator.close()
@@ -92,11 +99,16 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
     try:
         from distributed import Client, LocalCluster
 
-        from tiledialect.exploration.worker_plugin import SubjectPlugin, evaluate_on_worker
+        from tiledialect.exploration.worker_plugin import (
+            SubjectPlugin,
+            evaluate_on_worker,
+            interrupt_on_worker,
+        )
     except ImportError:
         raise TileError(INSTALL) from None
     needed = {resource(subject.device.id): 1}
     local: Any = None
+    file: Path | None = None
     if isinstance(wanted, int):
         # Trials have processes of their own; workers in some would run the user's script again.
         local = LocalCluster(
@@ -115,14 +127,20 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
         count = _count_with(client, resource(subject.device.id))
         # Workers that come later have the subject, too. A search has its own, so that it can go.
         name = f"tiledialect-{uuid4()}"
-        client.register_plugin(SubjectPlugin(subject.to_bytes()), name)
+        file = written(subject) if isinstance(wanted, int) else None
+        client.register_plugin(SubjectPlugin(file or subject.to_bytes()), name)
         executor = client.get_executor(pure=False, retries=0, resources=needed)
 
         def submit(implementation: Implementation, best: float) -> Future[Outcome]:
             return executor.submit(evaluate_on_worker, name, to_json(implementation), best)
 
+        def interrupt() -> None:
+            # What is lost already needs no end.
+            with suppress(OSError, TimeoutError, RuntimeError):
+                client.run(interrupt_on_worker, name)
+
         try:
-            yield Workers(submit, count)
+            yield Workers(submit, count, interrupt, apart=subject.device.type != "cpu")
         finally:
             # Schedulers that others use, too, keep no subject of a search that has ended.
             with suppress(OSError, TimeoutError):
@@ -131,6 +149,8 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
         client.close()
         if local is not None:
             local.close()
+        if file is not None:
+            file.unlink(missing_ok=True)
 
 
 def _count_with(client: Any, needed: str) -> int:

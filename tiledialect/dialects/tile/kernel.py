@@ -251,7 +251,7 @@ class KernelOp(IRDLOperation):
             raise VerifyException("a tile.kernel has a result")
         self._verify_results()
         if self.schedule is not None:
-            self._verify_schedule(self.schedule)
+            self.verify_schedule(self.schedule)
 
     def _verify_results(self) -> None:
         contractions = self.contractions
@@ -271,17 +271,19 @@ class KernelOp(IRDLOperation):
             stencils, others = (contractions, scans) if several else ((), (*contractions, *scans))
             check_shapes(stencils, others, self.yield_op.values, self.parts)
 
-    def _verify_schedule(self, schedule: ScheduleAttr) -> None:
+    def verify_schedule(self, schedule: ScheduleAttr) -> None:
+        """Check that the kernel can run a schedule."""
         op = self.contraction
         if op is not None and op.domain is None:
             raise VerifyException(f"{name_of(op.result)} is scheduled, but has no domain")
-        ranks = [len(shape_of(tensor_type(v)) or ()) for v in self.values]
-        names = [given_name(v) or f"input {k}" for k, v in enumerate(self.values)]
+        values = self.values
+        ranks = [len(shape_of(tensor_type(v)) or ()) for v in values]
+        names = [given_name(v) or f"input {k}" for k, v in enumerate(values)]
         try:
             check(self.indices, schedule.data, ranks, names)
             self._verify_undivided(schedule.data)
             for stage in schedule.data.stages:
-                self._verify_kept(stage)
+                self._verify_kept(stage, values[stage.operand])
             self._verify_global(schedule.data.global_stages)
             instruction_box(op, schedule.data)
             if (scatter := self.scatter) is not None:
@@ -306,9 +308,8 @@ class KernelOp(IRDLOperation):
                     f"{name_of(op.result)} assigns its elements"
                 )
 
-    def _verify_kept(self, stage: Stage) -> None:
+    def _verify_kept(self, stage: Stage, value: SSAValue) -> None:
         """Check that a stage is of use, and one that keeps a value that is computed."""
-        value = self.values[stage.operand]
         op = self.contraction
         is_read = op is not None and (value in op.inputs or is_loaded(value, op))
         if self.axes is None and not is_read:

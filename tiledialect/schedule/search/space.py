@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
+from tiledialect import caches
 from tiledialect.lazy import lazy
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
@@ -50,7 +51,8 @@ MOST_AXES = 4
 """Axes of an operand up to which all their orders are options."""
 
 
-def sizes(rest: int, most: int) -> list[int]:
+@caches.SIZES
+def sizes(rest: int, most: int) -> Sequence[int]:
     """Numbers of steps of a level, from 2 to a limit, of an index that has ``rest`` values left.
 
     Small numbers, and those that share the rest evenly or are powers of two, or three times as
@@ -86,6 +88,8 @@ class _Builder:
             self._cut(index)
         self._order()
         stages = tuple(s for n in self._staged for s in self._stages(n))
+        # In the order of candidates: equal schedules have equal texts.
+        stages = (*(s for s in stages if s.local), *(s for s in stages if not s.local))
         found = replace(self.levels.schedule(stages), one_pass=self._one_pass(stages))
         found = in_sub_groups(self.facts, found, self.device)
         try:
