@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import region_dce
 
@@ -15,7 +15,6 @@ from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.analysis.part_copies import is_part_copy, reads_inside
 from tiledialect.analysis.reshapes import reshaped_axes
 from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr
-from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
@@ -79,14 +78,6 @@ def _composed(copy: ContractionOp, access: Access) -> Access:
     return tuple(e.substitute(at) for e in copy.accesses.data[0].data)
 
 
-def _is_of_argument(copy: ContractionOp) -> bool:
-    """Whether a copy holds all of an argument; it is made once where the argument is constant."""
-    source = copy.inputs[0]
-    while isinstance(op := source.owner, ReshapeOp):
-        source = op.operand
-    return isinstance(source, BlockArgument) and size_of(source) == size_of(copy.result)
-
-
 def _compose(copy: ContractionOp) -> None:
     """Let all readers of a copy read its source, if each can."""
     found: list[tuple[Read, Access]] = []
@@ -137,9 +128,8 @@ class TileComposeCopiesPass(ModulePass):
     A copy is a contraction each of whose elements is an element of its operand: a transposed
     tensor, a slice, a repetition. Where all uses of it are operands of contractions, by themselves
     or through reshapes that split axes, these read its source at the composed index expressions,
-    and the copy is not made. Schedules may still copy an operand into another layout. Arguments
-    are copied as a whole, as weights in another layout: copies of constants are made once. Kernels
-    that are given stay as they are, with the indices that their schedules name.
+    and the copy is not made. Schedules may still copy an operand into another layout. Kernels that
+    are given stay as they are, with the indices that their schedules name.
     """
 
     name = "tile-compose-copies"
@@ -148,7 +138,7 @@ class TileComposeCopiesPass(ModulePass):
         """Compose the copies of all functions, those that are made first first."""
         for x in ops_of(op, ContractionOp):
             is_given = isinstance(x.parent_op(), KernelOp)
-            if not is_given and is_part_copy(x) and not _is_of_argument(x):
+            if not is_given and is_part_copy(x):
                 _compose(x)
         for region in op.regions:
             region_dce(region)

@@ -77,9 +77,9 @@ func.func @padded(%A: tensor<3xf32>) -> tensor<1xf32> {
   func.return %S : tensor<1xf32>
 }
 
-// A transposed argument is a copy that may be kept.
+// A transposed argument.
 // CHECK-LABEL: func.func @transposed
-// CHECK-NEXT:    %T = tile.contraction assign(%B[j, k])
+// CHECK-NEXT:    %P = tile.contraction add(%A[i, k] mul %B[j, k]) -> [i, j]
 func.func @transposed(%A: tensor<4x5xf32>, %B: tensor<3x5xf32>) -> tensor<4x3xf32> {
   %T = tile.contraction assign(%B[j, k]) -> [k, j] : (tensor<3x5xf32>) -> tensor<5x3xf32>
   %P = tile.contraction add(%A[i, k] mul %T[k, j]) -> [i, j] : (tensor<4x5xf32>, tensor<5x3xf32>) -> tensor<4x3xf32>
