@@ -59,12 +59,39 @@ class Plain(nn.Module):
         return self.model(words, return_dict=False, **self.options)[0]
 
 
-def _language(name: str) -> Make:
+class Decoding(nn.Module):
+    """A step of decoding: a word after others, whose keys and values the model keeps."""
+
+    def __init__(self, model: nn.Module, batch: int, length: int):
+        from transformers import StaticCache
+
+        super().__init__()
+        self.model, config = model, model.config
+        self.cache = StaticCache(config=config, max_cache_len=length + 1)
+        width = config.hidden_size // config.num_attention_heads
+        heads = getattr(config, "num_key_value_heads", config.num_attention_heads)
+        self.cache.early_initialization(batch, heads, width, torch.float32, torch.device("cpu"))
+        for k, layer in enumerate(self.cache.layers):
+            nn.init.normal_(layer.keys)
+            nn.init.normal_(layer.values)
+            self.register_buffer(f"keys_{k}", layer.keys)
+            self.register_buffer(f"values_{k}", layer.values)
+        self.length = length
+
+    def forward(self, word: torch.Tensor) -> torch.Tensor:
+        for k, layer in enumerate(self.cache.layers):
+            layer.keys, layer.values = self.get_buffer(f"keys_{k}"), self.get_buffer(f"values_{k}")
+            layer.cumulative_length = torch.full((), self.length, device=word.device)
+        return self.model(word, past_key_values=self.cache, return_dict=False)[0]
+
+
+def _language(name: str, is_decoding: bool = False) -> Make:
     def make(batch: int, is_small: bool) -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
         import transformers
 
         width, layers, vocabulary = (128, 2, 100) if is_small else (768, 12, 30000)
-        words = torch.randint(0, vocabulary, (batch, 16 if is_small else LENGTHS[name]))
+        length = 16 if is_small else LENGTHS[name]
+        words = torch.randint(0, vocabulary, (batch, 1 if is_decoding else length))
         common: dict[str, Any] = {"vocab_size": vocabulary, "bos_token_id": 0, "eos_token_id": 0}
         sizes: dict[str, Any] = {
             "hidden_size": width,
@@ -84,7 +111,8 @@ def _language(name: str) -> Make:
             }
             config = transformers.LlamaConfig(**common, **sizes, **heads)
             model = transformers.LlamaForCausalLM(config)
-        return Plain(model, name), (words,)
+        own = Decoding(model, batch, length) if is_decoding else Plain(model, name)
+        return own, (words,)
 
     return make
 
@@ -131,6 +159,7 @@ LENGTHS = {"gpt2": 256, "bert": 128, "llama": 128}
 MODELS: Mapping[str, Make] = {
     **{name: _vision(name) for name in VISION},
     **{name: _language(name) for name in LENGTHS},
+    **{f"{name}_decoding": _language(name, True) for name in ("gpt2", "llama")},
     "unet": _unet,
 }
 PEERS = ("eager", "inductor", "onnxruntime")
