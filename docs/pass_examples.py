@@ -47,6 +47,7 @@ EXAMPLES = {
     "tile-reduce": ("repeat", f"{POOL},tile-reduce"),
     "tile-defract": ("repeat", f"{POOL},tile-reduce,tile-defract"),
     "tile-compose-copies": ("heads.mlir", "tile-bounds,tile-compose-copies"),
+    "tile-choose-layouts": ("channels.mlir", "tile-bounds,tile-choose-layouts"),
     "tile-narrow-operands": (
         "conv",
         'tile-specialize{arguments="1x9x9x2xf16","2x2x2x8xf16"},tile-widen,tile-narrow-operands',
@@ -78,6 +79,7 @@ EXAMPLES = {
     "tile-fuse": ("norm", f"{NORMAL},tile-fuse{{explain}}"),
     "tile-block-layouts": ("layers.mlir", "tile-block-layouts{constants=W}"),
     "tile-join-axes": ("picture.mlir", "tile-join-axes"),
+    "tile-merge-products": ("products.mlir", 'tile-merge-products{constants="V","W"}'),
     "tile-block-constants": ("weights.mlir", "tile-block-constants{constants=W}"),
     "tile-loop-tiling": ("pool", SCHEDULED),
     "tile-to-lift": ("norm", 'tile-specialize{arguments="8xf32"},tile-bounds,tile-to-lift'),

@@ -57,6 +57,7 @@ from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.passes.lift.lift_numbers_to_tile import LiftNumbersToTilePass
 from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
 from tiledialect.passes.normalize.tile_broadcast import TileBroadcastPass
+from tiledialect.passes.normalize.tile_choose_layouts import TileChooseLayoutsPass
 from tiledialect.passes.normalize.tile_compose_copies import TileComposeCopiesPass
 from tiledialect.passes.normalize.tile_decompose import TileDecomposePass
 from tiledialect.passes.normalize.tile_defract import TileDefractPass
@@ -116,6 +117,7 @@ def pipeline(
         TileDefractPass(),
         TileNarrowOperandsPass(),
         TileComposeCopiesPass(),
+        TileChooseLayoutsPass(),
         TileSplitProductPass(keep=whole),
         *given.winograd(whole),
         # split

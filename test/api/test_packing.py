@@ -12,6 +12,7 @@ import tiledialect as td
 from tiledialect.api import packing as own
 from tiledialect.api.packing import packing_of
 from tiledialect.lowering.runtime.device import devices
+from tiledialect.passes.algebra import tile_merge_products
 
 SUMMED = td.compile(
     "function (X[M, N], W[N, K], Packed0[N]) -> (Y) { V[n: N] = +(W[n, k]); Y = X * V + Packed0; }"
@@ -32,6 +33,30 @@ def test_kernels_of_constants():
     assert np.array_equal(found, x * w.sum(1) + b)
     assert packing_of(SUMMED, types, ["Packed0"]) is None
     assert packing_of(SUMMED, types, []) is None
+
+
+PAIR = td.compile(
+    "function (X[M, K], V[N, K], W[L, K], B[N], C[L]) -> (Y) { VT[k, n: K, N] = =(V[n, k]); "
+    "WT[k, n: K, L] = =(W[n, k]); P[m, n: M, N] = +(X[m, k] * VT[k, n]); "
+    "Q[m, n: M, L] = +(X[m, k] * WT[k, n]); PB = P + B; QC = Q + C; "
+    "Y[n, l: N, L] = +(PB[m, n] * QC[m, l]); }"
+)
+
+
+def test_merged_products(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    # As if one product were faster than two on any device.
+    monkeypatch.setattr(tile_merge_products, "COPY_GAIN", 1e3)
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    rng = np.random.default_rng(3)
+    x, v, w, b, c = (rng.random(n, np.float32) for n in ((8, 16), (12, 16), (20, 16), 12, 20))
+    types = PAIR.types((x, v, w, b, c), {})
+    packing = packing_of(PAIR, types, ["V", "W", "B", "C"])
+    assert packing is not None and packing.inputs == ("X",)
+    kept = packing.results({"V": v, "W": w, "B": b, "C": c})
+    assert {a.shape for a in kept} == {(16, 32), (32,)}
+    found = packing.second(x, *kept)
+    # Sums of 16 and of 8 products in f32.
+    np.testing.assert_allclose(found, (x @ v.T + b).T @ (x @ w.T + c), rtol=1e-5)
 
 
 def test_parts_are_of_a_device_as_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

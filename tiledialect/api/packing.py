@@ -93,14 +93,13 @@ def packing_of(function: Function, types: Types, constants: Collection[str]) -> 
 
 def _split(function: Function, types: Types, constants: Collection[str]) -> list[str]:
     """Texts of the two parts, of kernels that are fused; none if nothing is constant."""
-    from tiledialect.lowering.runtime.program.compiling import lowered
-    from tiledialect.passes.fuse.tile_fuse import TileFusePass
+    from tiledialect.lowering.runtime.program.compiling import lowered_with_constants
     from tiledialect.passes.schedule.rewrites.constants import known_values
     from tiledialect.passes.schedule.tile_block_constants import TileBlockConstantsPass
     from tiledialect.passes.schedule.tile_block_layouts import TileBlockLayoutsPass
     from tiledialect.passes.schedule.tile_join_axes import TileJoinAxesPass
 
-    module = lowered(function.program, types, function.device, TileFusePass.name)
+    module = lowered_with_constants(function.program, types, function.device, constants)
     names = tuple(constants)
     steps = TileBlockLayoutsPass(names), TileJoinAxesPass(), TileBlockConstantsPass(names)
     PassPipeline(steps).apply(Context(), module)

@@ -6,7 +6,7 @@ without them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -50,9 +50,11 @@ from tiledialect.lowering.runtime.program.plan import (
 )
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program import Program, Types
+from tiledialect.passes.algebra.tile_merge_products import TileMergeProductsPass
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
+from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
 from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.passes.specialize.tile_specialize import specialize
 from tiledialect.passes.split.tile_split_reduction import TileSplitReductionPass
@@ -149,6 +151,24 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
     kept = program.kept_modules if program.budget is None else None
     with transferring(program.known_schedules), limited(program.budget):
         return compile_module(*given, *chosen, kept)
+
+
+@compilation()
+def lowered_with_constants(
+    program: Program, types: Types, device: Device, constants: Collection[str]
+) -> ModuleOp:
+    """A program's module of fused kernels, with products by constants merged where that pays."""
+    names = [p.name for p in pipeline(LOCAL_SIZE)]
+    first, last = names.index(TileBoundsPass.name), names.index(TileFusePass.name)
+    module = lowered(program, types, device, names[first - 1])
+    if not TileMergeProductsPass(tuple(constants)).merge(module):
+        return lowered(program, types, device, TileFusePass.name)
+    chosen = program.schedules, program.fusion, program.passes
+    context = Context()
+    with transferring(program.known_schedules), limited(program.budget):
+        for step in pipeline(local_size_of(module), *chosen)[first : last + 1]:
+            step.apply(context, module)
+    return module
 
 
 @compilation()

@@ -442,6 +442,20 @@ func.func @unit_axes(%a: tensor<4x8xf32>) -> (tensor<4x1xf32>) {
   func.return %r : tensor<4x1xf32>
 }
 
+// Operands of fewer axes stay beside them.
+// CHECK-LABEL: func.func @broadcast_axes(
+// CHECK-NEXT:    %s = tile.contraction add(%a[i, j] mul %a[k, j]) -> [0, i, k] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<1x4x4xf32>
+// CHECK-NEXT:    %e = tile.add %s, %b : (tensor<1x4x4xf32>, tensor<4xf32>) -> tensor<1x4x4xf32>
+// CHECK-NEXT:    %0 = tile.reshape %c to [] : tensor<4x1xf32> -> tensor<1x4x1xf32>
+// CHECK-NEXT:    %r = tile.mul %e, %0 : (tensor<1x4x4xf32>, tensor<1x4x1xf32>) -> tensor<1x4x4xf32>
+func.func @broadcast_axes(%a: tensor<4x8xf32>, %b: tensor<4xf32>, %c: tensor<4x1xf32>) -> (tensor<1x4x4xf32>) {
+  %s = tile.contraction add(%a[i, j] mul %a[k, j]) -> [i, k] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x4xf32>
+  %e = tile.add %s, %b : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %f = tile.mul %e, %c : (tensor<4x4xf32>, tensor<4x1xf32>) -> tensor<4x4xf32>
+  %r = tile.reshape %f to [] : tensor<4x4xf32> -> tensor<1x4x4xf32>
+  func.return %r : tensor<1x4x4xf32>
+}
+
 // A result with other users keeps its axes.
 // CHECK-LABEL: func.func @shared_axes(
 // CHECK-NEXT:    %s = tile.contraction add(%a[i, j]) -> [i] : (tensor<4x8xf32>) -> tensor<4xf32>

@@ -42,7 +42,7 @@ class ComputeUnitAxes(RewritePattern):
         if isinstance(made, ContractionOp):
             new = _with_axes(made, kept, wanted.get_shape())
         elif isinstance(made, ew.ElementwiseOp) and not isinstance(made, ew.IndexOp):
-            new = _elementwise(made, wanted.get_shape(), rewriter)
+            new = _elementwise(made, kept, wanted.get_shape(), rewriter)
         else:
             new = None
         if new is None or not isinstance(made, Operation):
@@ -97,29 +97,41 @@ def _with_axes(op: ContractionOp, kept: list[int], shape: Shape) -> ContractionO
 
 
 def _elementwise(
-    op: ew.ElementwiseOp, shape: Shape, rewriter: PatternRewriter
+    op: ew.ElementwiseOp, kept: list[int], shape: Shape, rewriter: PatternRewriter
 ) -> ew.ElementwiseOp | None:
-    """An elementwise op on reshaped operands, where all have the shape of the result or none."""
-    old = tensor_type(op.res)
-    assert isinstance(old, TensorType)
+    """An elementwise op on operands with the axes that the result gets."""
+    wanted = [_operand_shape(v, kept, shape) for v in op.operands]
+    if None in wanted:
+        return None
     values: list[SSAValue] = []
-    for operand in op.operands:
-        t = operand.type
-        if not isinstance(t, TensorType) or t.get_shape() not in ((), old.get_shape()):
-            return None
-    for operand in op.operands:
+    for operand, own in zip(op.operands, wanted, strict=True):
         t = tensor_type(operand)
-        if isinstance(t, TensorType) and not t.get_shape():
-            values.append(operand)
-            continue
-        reshape = ReshapeOp.create(
-            operands=[operand], result_types=[make_type(shape, t.element_type)]
-        )
-        rewriter.insert(reshape, InsertPoint.before(op))
-        values.append(reshape.result)
+        if isinstance(t, TensorType) and own is not None and t.get_shape() != own:
+            reshape = ReshapeOp.create(
+                operands=[operand], result_types=[make_type(own, t.element_type)]
+            )
+            rewriter.insert(reshape, InsertPoint.before(op))
+            operand = reshape.result
+        values.append(operand)
     return type(op).create(
         operands=values,
-        result_types=[make_type(shape, old.element_type)],
+        result_types=[make_type(shape, tensor_type(op.res).element_type)],
         properties=op.properties,
         attributes=op.attributes,
     )
+
+
+def _operand_shape(value: SSAValue, kept: list[int], shape: Shape) -> Shape | None:
+    """Shape of an operand of an elementwise op whose result has axes besides those that are kept;
+    None if it is not known."""
+    t = value.type
+    if not isinstance(t, TensorType) or not t.has_static_shape():
+        return None
+    own = t.get_shape()
+    axes = kept[len(kept) - len(own) :]
+    found = [1] * len(shape)
+    for axis, n in zip(axes, own, strict=True):
+        found[axis] = n
+    # Fewer axes than the result has stand for the last ones.
+    first = 0 if len(own) == len(kept) else axes[0] if axes else len(shape)
+    return tuple(found[first:])

@@ -1,0 +1,321 @@
+"""tile-merge-products: products of one tensor by several constants become one product."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tiledialect.analysis.kernel_facts import contraction_facts
+from tiledialect.dialects.tile.base import size_of, tensor_type
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp, IndexOp
+from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.index import sets
+from tiledialect.index.expr import Access, IndexExpr, Range
+from tiledialect.ir.names import keep_name, keep_place
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.signature import argument_names
+from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators import layout
+from tiledialect.passes.fuse.kernel_merging import sort_topologically
+from tiledialect.passes.normalize.rewrites.change_indices import set_domain
+from tiledialect.schedule.cost.device import Device, device_of
+from tiledialect.schedule.search.choice import COPY_GAIN, best_seconds
+
+PURE = (ContractionOp, ElementwiseOp, ReshapeOp)
+"""Ops that may be computed once."""
+JOINED = "joined"
+"""Name of the index along the constants."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A product by a constant, and the index that goes along an axis of the constant alone."""
+
+    op: ContractionOp
+    number: int
+    """Number of the constant among the operands."""
+    axis: int
+    """Axis of the constant along which the index goes."""
+    place: int
+    """Axis of the result along which it goes."""
+
+    @staticmethod
+    def of(op: ContractionOp, known: Collection[SSAValue]) -> Factor | None:
+        """The product that a contraction is; None for another one."""
+        numbers = [k for k, v in enumerate(op.inputs) if v in known]
+        is_plain = op.is_static and op.default is None and not op.constraints.data
+        if len(op.inputs) != 2 or len(numbers) != 1 or not is_plain:
+            return None
+        (number,) = numbers
+        access = op.accesses.data[number].data
+        found = (
+            Factor(op, number, access.index(e), place)
+            for place, e in reversed([*enumerate(op.output.data)])
+            if e in access
+        )
+        return next((f for f in found if f.is_free), None)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the index goes from end to end of the two axes, and stands nowhere else."""
+        op, e = self.op, self.op.output.data[self.place]
+        if len(e.names) != 1 or e != IndexExpr.of(name := e.names[0]):
+            return False
+        size = shape(op.result)[self.place]
+        is_whole = shape(self.constant)[self.axis] == size
+        whole = sets.ranges(op.space())[name] == Range(0, size)
+        return is_whole and whole and sum(name in x.names for x in op.all_exprs) == 2
+
+    @property
+    def constant(self) -> SSAValue:
+        """The constant."""
+        return self.op.inputs[self.number]
+
+    @property
+    def form(self) -> Hashable:
+        """Common form of products that become one."""
+        op = self.op
+        own = {name: f"i{k}" for k, name in enumerate(op.index_names)}
+        own[op.output.data[self.place].names[0]] = JOINED
+        names = {name: IndexExpr.of(new) for name, new in own.items()}
+        ranges = sets.ranges(op.space())
+
+        def renamed(access: Access) -> Access:
+            return tuple(e.substitute(names) for e in access)
+
+        return (
+            *(op.inputs[1 - self.number], self.number, self.axis, self.place),
+            *(op.aggregation, op.combination, renamed(op.output.data)),
+            tuple(renamed(access.data) for access in op.accesses),
+            tuple((own[n], r) for n, r in ranges.items() if own[n] != JOINED),
+            *(_other_sizes(self.constant, self.axis), _other_sizes(op.result, self.place)),
+            *(tensor_type(v).element_type for v in (self.constant, op.result)),
+        )
+
+
+def _other_sizes(value: SSAValue, axis: int) -> tuple[int, ...]:
+    sizes = shape(value)
+    return (*sizes[:axis], *sizes[axis + 1 :])
+
+
+def _constants(function: func.FuncOp, names: Collection[str]) -> set[SSAValue]:
+    """Arguments that are constant, and what is computed of these alone."""
+    pairs = zip(function.body.block.args, argument_names(function), strict=True)
+    known: set[SSAValue] = {argument for argument, name in pairs if name in names}
+    for op in function.body.block.ops:
+        is_known = all(v in known or isinstance(v.owner, ConstantOp) for v in op.operands)
+        if isinstance(op, PURE) and op.operands and is_known:
+            known.update(op.results)
+    return known
+
+
+def _groups(function: func.FuncOp, known: Collection[SSAValue]) -> Iterator[list[Factor]]:
+    """Products that could be one."""
+    found: dict[Hashable, list[Factor]] = {}
+    for op in function.body.block.ops:
+        if isinstance(op, ContractionOp) and (factor := Factor.of(op, known)) is not None:
+            found.setdefault(factor.form, []).append(factor)
+    yield from (factors for factors in found.values() if len(factors) > 1)
+
+
+@dataclass
+class Merging:
+    """Products that become one, with the same ops by other constants on their results."""
+
+    factors: list[Factor]
+    known: Collection[SSAValue]
+    b: TensorBuilder
+
+    def product(self) -> ContractionOp:
+        """The product by all constants side by side."""
+        first = self.factors[0]
+        constants = [f.constant for f in self.factors]
+        joined = layout.concatenate(self.b, constants, first.axis)
+        sizes = list(shape(first.op.result))
+        sizes[first.place] = sum(shape(f.op.result)[f.place] for f in self.factors)
+        inputs = [(v, a.data) for v, a in zip(first.op.inputs, first.op.accesses, strict=True)]
+        inputs[first.number] = joined, inputs[first.number][1]
+        op = first.op
+        return ContractionOp(
+            *(op.aggregation.data, op.combination.data, op.output.data, inputs),
+            shape=tuple(sizes),
+            is_wide=op.is_wide,
+        )
+
+    def put(self, product: ContractionOp) -> None:
+        """Replace the products, and ops on their results."""
+        keep_place(product, self.factors[0].op)
+        keep_name(product.result, self.factors[0].op.result)
+        value = self.b.insert(product)
+        results: list[SSAValue] = [f.op.result for f in self.factors]
+        while (users := _same_users(results)) is not None:
+            operands = self._operands(users, results, value)
+            if operands is None:
+                break
+            t = tensor_type(users[0].res).element_type
+            made = type(users[0]).create(
+                operands=operands,
+                result_types=[layout.make_type(shape(value), t)],
+                properties=users[0].properties,
+                attributes=users[0].attributes,
+            )
+            keep_place(made, users[0])
+            keep_name(made.results[0], users[0].res)
+            value = self.b.insert(made)
+            results = [user.res for user in users]
+        self._share_out(value, results)
+
+    def _operands(
+        self, users: Sequence[ElementwiseOp], results: Sequence[SSAValue], value: SSAValue
+    ) -> list[SSAValue] | None:
+        """Operands of an op on the merged result; None if they differ and are no constants."""
+        found: list[SSAValue] = []
+        for place in range(len(users[0].operands)):
+            own = [user.operands[place] for user in users]
+            if own == [*results]:
+                found.append(value)
+            elif all(_same_number(v, own[0]) for v in own):
+                found.append(own[0])
+            elif (joined := self._joined(own)) is not None:
+                found.append(joined)
+            else:
+                return None
+        return found if value in found else None
+
+    def _joined(self, values: Sequence[SSAValue]) -> SSAValue | None:
+        """Constants of each part side by side; None if they are no constants along the parts."""
+        first = self.factors[0]
+        back = len(shape(first.op.result)) - first.place
+        axis = len(shape(values[0])) - back
+        for v, f in zip(values, self.factors, strict=True):
+            if v not in self.known or axis < 0 or len(shape(v)) != axis + back:
+                return None
+            if shape(v)[axis] != shape(f.op.result)[f.place]:
+                return None
+        if len({_other_sizes(v, axis) for v in values}) > 1:
+            return None
+        return layout.concatenate(self.b, values, axis)
+
+    def _share_out(self, value: SSAValue, results: Sequence[SSAValue]) -> None:
+        """Let the users of the results read their parts of the merged one."""
+        place, start = self.factors[0].place, 0
+        for result, factor in zip(results, self.factors, strict=True):
+            stop = start + shape(factor.op.result)[place]
+            part = layout.section(self.b, value, place, start, stop)
+            keep_name(part, result)
+            result.replace_all_uses_with(part)
+            start = stop
+        pending = [v.owner for v in results]
+        while pending:
+            op = pending.pop()
+            if isinstance(op, Operation) and not any(v.uses for v in op.results):
+                more = [v.owner for v in op.operands if isinstance(v.owner, PURE)]
+                Rewriter.erase_op(op)
+                pending += [m for m in more if m not in pending]
+
+
+def _same_users(results: Sequence[SSAValue]) -> list[ElementwiseOp] | None:
+    """Ops of one kind that take the results, each that of its product; None if there are none."""
+    found: list[ElementwiseOp] = []
+    for result in results:
+        users = {use.operation for use in result.uses}
+        user = users.pop() if len(users) == 1 else None
+        if not isinstance(user, ElementwiseOp) or isinstance(user, IndexOp):
+            return None
+        found.append(user)
+    pairs = zip(found, results, strict=True)
+    is_same = all(
+        (type(x), x.properties) == (type(found[0]), found[0].properties)
+        and shape(x.res) == shape(result)
+        for x, result in pairs
+    )
+    return found if is_same and len({*found}) == len(found) else None
+
+
+def _same_number(value: SSAValue, other: SSAValue) -> bool:
+    """Whether two values are the same constant of one element."""
+    a, b = value.owner, other.owner
+    if not isinstance(a, ConstantOp) or not isinstance(b, ConstantOp) or size_of(value) != 1:
+        return False
+    return (a.properties, value.type) == (b.properties, other.type)
+
+
+def _seconds(op: ContractionOp, device: Device) -> float:
+    """Estimated seconds of a contraction."""
+    bounded = op.clone()
+    set_domain(bounded, bounded.space())
+    facts = contraction_facts(bounded)
+    # Else its operands would have one more user.
+    bounded.erase()
+    return best_seconds(facts, device)
+
+
+@dataclass(frozen=True)
+class TileMergeProductsPass(ModulePass):
+    """Multiplies a tensor once by several constants that stand side by side.
+
+    Such are the weights of queries, keys and values. Products are merged that read the tensor at
+    the same places, with the ops on their results that take constants, such as biases, where the
+    cost model finds one faster than several: where each is too small for the device. The
+    constants are put side by side once for many calls. The products' users read parts.
+    """
+
+    name = "tile-merge-products"
+
+    constants: tuple[str, ...] = ()
+    """Names of arguments that seldom change."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Merge the products of every function."""
+        self.merge(op)
+
+    def merge(self, module: ModuleOp) -> bool:
+        """Whether products were merged."""
+        device = device_of(module)
+        if device is None:
+            return False
+        found = [self._merge(f.body.block, f, device) for f in ops_of(module, func.FuncOp)]
+        return any(found)
+
+    def _merge(self, block: Block, function: func.FuncOp, device: Device) -> bool:
+        if not any(name in self.constants for name in argument_names(function)):
+            return False
+        if any(isinstance(op, KernelOp) for op in block.ops):
+            return False
+        known = _constants(function, self.constants)
+        is_merged = False
+        for factors in _groups(function, known):
+            last = block.last_op
+            assert last is not None
+            apart = sum(_seconds(f.op, device) for f in factors)
+            merging = Merging(factors, known, TensorBuilder(last))
+            product = merging.product()
+            if _seconds(product, device) < COPY_GAIN * apart:
+                merging.put(product)
+                is_merged = True
+            else:
+                _erase(product)
+        if is_merged:
+            sort_topologically(block)
+        return is_merged
+
+
+def _erase(product: ContractionOp) -> None:
+    """Erase a product that is not put, and the constants that were put side by side for it."""
+    unused = [v.owner for v in product.inputs]
+    product.erase()
+    while unused:
+        op = unused.pop()
+        if isinstance(op, ContractionOp) and not op.result.uses:
+            unused += [v.owner for v in op.operands]
+            Rewriter.erase_op(op)
