@@ -69,6 +69,7 @@ class Replayed:
 
     mutations = KernelPart.mutations
     least_seeds = KernelPart.least_seeds
+    awaited_seeds = KernelPart.awaited_seeds
     weight = 1.0
 
     def __init__(self, kernel: Kernel):

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tiledialect import lift
 from tiledialect.exploration.lift.mapping import MappingSpace
 from tiledialect.exploration.lift.settings import MappingSettings
+from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.utils.estimate import estimate_nest, nest_work
@@ -223,3 +224,56 @@ def test_sums_that_registers_do_not_hold_take_longer():
 
 def test_work_items_in_the_lanes_of_vectors_need_registers_of_their_own():
     assert seconds(panels(8, 48), WIDE) < 0.6 * seconds(panels(8, 48, "group0"), WIDE)
+
+
+def test_lanes_of_a_loop_around_others_are_computed_one_by_one():
+    def operations(role: str) -> float:
+        """Time of sums of 64 columns, in the lanes of vectors or in a loop."""
+        text = f"""
+        "gpu.module"() <{{sym_name = "m"}}> ({{
+          "gpu.func"() <{{function_type = (memref<64x256xf32, 1 : i32>, memref<64xf32, 1 : i32>)
+              -> (), kernel}}> ({{
+          ^bb0(%a: memref<64x256xf32, 1 : i32>, %sums: memref<64xf32, 1 : i32>):
+            nest.for %j : serial to 4 {{
+              nest.for %l : {role} to 16 {{
+                nest.for %i : serial to 64 {{
+                  %x = nest.load %a[%i, 16*%j + %l] : memref<64x256xf32, 1 : i32>
+                  nest.store %x, %sums[16*%j + %l] : f32, memref<64xf32, 1 : i32>
+                }}
+              }}
+            }}
+            "gpu.return"() : () -> ()
+          }}) {{sym_name = "k", gpu.kernel}} : () -> ()
+        }}) : () -> ()"""
+        (kernel,) = ops_of(parse_mlir(text, "nest"), gpu.FuncOp)
+        return nest_work(kernel, WIDE).operations
+
+    assert operations("vector") > 0.9 * operations("serial")
+
+
+def test_windows_with_pads_are_faster_from_a_copy():
+    """A convolution of 9 x 9 with blocks in registers: a copy tests each element once."""
+    windows = lift.fun(
+        lift.array(256, 256),
+        lift.array(9, 9),
+        lambda x, y: (
+            x
+            >> lift.pad_constant2(4, 4, 0.0)
+            >> lift.slide2(9, 1)
+            >> lift.map2(
+                lambda w: (
+                    lift.zip(w >> lift.join, y >> lift.join)
+                    >> lift.map(lift.mul)
+                    >> lift.reduce(lift.add, 0.0)
+                )
+            )
+        ),
+    )
+    blocks = Derivation.of(windows).apply(RULES["block_stencil_2d"], v=64, m=4, n=16, k=9)
+
+    def tiles(copies: str) -> float:
+        chooser = Fixed({"vectors": 16, "mapping": "rows01", "copies": copies, "unroll": 64})
+        space = MappingSpace(blocks, MappingSettings(), WIDE)
+        return seconds(space.unrolled(space.mapped(chooser), chooser), WIDE)
+
+    assert 4 * tiles("local") < tiles("none")

@@ -44,6 +44,7 @@ class Tiles:
     least: float = 0.5
     mutations: int = 24
     least_seeds: int = 4
+    awaited_seeds: int = 4
 
     def candidate(self, chooser: Chooser) -> Candidate:
         tile: dict[str, int] = {}
@@ -214,6 +215,7 @@ class Rare(Tiles):
 
     mutations: int = 1
     least_seeds: int = 4
+    awaited_seeds: int = 4
 
     def candidate(self, chooser: Chooser) -> Candidate:
         names = (f"go beyond {k}" for k in range(12))

@@ -48,8 +48,9 @@ SLOW = 4.0
 RUNS, MEASURED = 20, 0.3
 """Most runs of a candidate that may win, and seconds of them all after which it has no more: the
 fastest counts, as other processes can only slow a run down."""
-FEW = 2
-"""Least runs after the first one, which may be slower: they show that a candidate is slow."""
+FEW, SURE = 2, 0.03
+"""Least runs after the first one, which may be slower, and least seconds of them all, that show
+that a candidate is slow: other processes take turns with it."""
 TICK = 1e-9
 """Least seconds of a call: clocks of devices count nanoseconds, and some calls have no kernel."""
 POLL, SIGN = 0.005, 0.5
@@ -243,7 +244,7 @@ def _measured(
     case = subject.cases[0]
     best, spent = None, 0.0
     for number in range(RUNS):
-        if number >= FEW and best and (spent > MEASURED or best.seconds > limit):
+        if number >= FEW and best and spent > (SURE if best.seconds > limit else MEASURED):
             break
         with device_turn(subject.device.id):
             began = time.monotonic()

@@ -47,6 +47,7 @@ class KernelPart:
 
     mutations = 24
     least_seeds = 4
+    awaited_seeds = 4
 
     def __init__(self, name: str, kernel: KernelOp, device: Device, kept: Sequence[str] = ()):
         self.name = name

@@ -51,6 +51,12 @@ class Part(Protocol):
         """Seeds that are measured before other candidates, if they are found in time."""
         ...
 
+    @property
+    def awaited_seeds(self) -> int:
+        """Seeds that the search waits for: until then it measures no others while they are looked
+        for."""
+        ...
+
     def seeds(self) -> Iterator[Decisions | None]:
         """Decisions that are known to be good, the best first; the first is the default's.
 

@@ -57,6 +57,7 @@ class ProgramPart:
     name = PASSES
     mutations = 4
     least_seeds = 4
+    awaited_seeds = 4
     least = 0.0
 
     def __init__(self, program: Program, types: Types, device: Device):

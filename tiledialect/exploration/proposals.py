@@ -31,8 +31,6 @@ SEED, MUTATION, SAMPLER, DRAW = "seed", "mutation", "sampler", "draw"
 """Origins of candidates."""
 PARENTS = 6
 """Number of best candidates that are mutated."""
-FIRST = 4
-"""Number of candidates that mutations need to begin with."""
 ASKS = 6
 """Candidates of the sampler that are estimated for one trial."""
 OPENED = 3
@@ -93,7 +91,7 @@ class Proposals:
         self._look()
         count = len(self.best)
         if count < self.study.part.least_seeds:
-            found = self._seed(end if count < FIRST else -inf)
+            found = self._seed(end if count < self.study.part.awaited_seeds else -inf)
             if found is not None:
                 return found
         for _ in TURNS:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType, VectorType
@@ -40,11 +41,25 @@ def is_vector_access(op: LoadOp | StoreOp) -> bool:
 
 
 def stride_over(loop: ForOp, op: LoadOp | StoreOp, scope: NestScope) -> int | None:
-    """Stride of an access over a loop, in elements; None if it is no constant."""
-    return stride_of(scope.address(op), loop, scope)
+    """Stride of an access over a loop, in elements; None if it is no constant.
+
+    A loop inside that begins at a place which the loop gives, as one in strides, moves with it.
+    """
+    return stride_of(scope.address(op), loop, scope, loops_inside(loop, op))
 
 
-def stride_of(place: Expr, loop: ForOp, scope: NestScope) -> int | None:
-    """Stride of a place over a loop, in elements; None if it is no constant."""
+def loops_inside(loop: ForOp, op: Operation) -> Iterator[ForOp]:
+    """Loops inside a loop that are around an op, innermost first."""
+    return takewhile(lambda x: x is not loop, loops_around(op))
+
+
+def stride_of(place: Expr, loop: ForOp, scope: NestScope, inside: Iterable[ForOp]) -> int | None:
+    """Stride of a place over a loop with loops inside, in elements; None if it is no constant."""
     name = scope.name(loop.index)
-    return (place.substitute({str(name): name + loop.bounds.data[2]}) - place).value
+    moved = {str(name): name + loop.bounds.data[2]}
+    for inner in inside:
+        if loop.index in inner.indices:
+            own = scope.name(inner.index)
+            lower, *_ = inner.exprs_of(scope.operands(inner), inner.bounds)
+            moved[str(own)] = own + lower.substitute(moved) - lower
+    return (place.substitute(moved) - place).value

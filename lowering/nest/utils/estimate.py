@@ -21,6 +21,13 @@ from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE, is_local
+from tiledialect.lowering.nest.utils.core_accesses import (
+    Lanes,
+    begun_share,
+    line_cycles,
+    moves_of,
+    operations_of,
+)
 from tiledialect.lowering.nest.utils.register_counts import (
     is_register,
     most_registers,
@@ -31,6 +38,7 @@ from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
 from tiledialect.lowering.nest.utils.unrolled_accesses import stored_in
 from tiledialect.lowering.nest.utils.warp_accesses import vector_loops, warp_access
+from tiledialect.schedule.cost.cpu_estimate import FLOPS
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import estimate
 from tiledialect.schedule.cost.nests import NestWork
@@ -50,6 +58,9 @@ class _Counts:
     """Time of instructions, in flops of full vectors."""
     rows: float = 0.0
     """Time of accesses of a GPU, which has units of their own for them, in the same."""
+    lines: dict[object, float] = field(default_factory=dict[object, float])
+    """Cycles of a CPU's cores for lines that come to their caches, of each memory and pattern of
+    accesses: those at constant distances bring the same."""
     traffic: float = 0.0
     """Bytes that pass the caches."""
     touched: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
@@ -75,8 +86,9 @@ def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
         _count(op, counts, scope, device)
     touched = sum(counts.touched.values())
     fetches, ahead = _fetches(kernel)
+    rows = counts.rows + sum(counts.lines.values()) * FLOPS * device.item_lanes
     return NestWork(
-        *(counts.flops, counts.rows, counts.traffic, touched, groups, items),
+        *(counts.flops, rows, counts.traffic, touched, groups, items),
         *(_serial_steps(loops), fetches, ahead, registers, local_bytes(kernel)),
     )
 
@@ -193,8 +205,12 @@ def _lanes(op: Operation, device: Device) -> tuple[ForOp | None, int]:
     wide = max(device.simd_lanes, 1)
     for role in (Role.VECTOR, Role.LOCAL):
         for loop in around:
-            is_first = role is Role.VECTOR or loop.role.data.axis == "x"
-            if loop.role.data.role is role and is_first and steps(loop) > 1:
+            if loop.role.data.role is not role or steps(loop) == 1:
+                continue
+            # The lanes of a loop around other loops are computed one after the other.
+            if role is Role.VECTOR and not any(x.regions for x in loop.block.ops):
+                return loop, min(wide, steps(loop))
+            if role is Role.LOCAL and loop.role.data.axis == "x":
                 return loop, min(wide, steps(loop))
     return None, 1
 
@@ -213,7 +229,6 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
     value = value_of(op).type
     own = value.get_shape()[0] if isinstance(value, VectorType) else 1
     nbytes, access = element_bytes(t), device.rates.nests.access
-    loop, lanes = _lanes(op, device)
     if t.memory_space == PRIVATE and isinstance(op.memory.owner, BufferOp):
         count, is_held = accesses(op, scope), counts.held and is_register(op.memory)
         counts.flops += (0.0 if is_held else access) * own * count * _waste(op, device, own)
@@ -222,14 +237,14 @@ def _count_access(op: LoadOp | StoreOp, counts: _Counts, scope: NestScope, devic
         _count_warp_access(op, counts, scope, device)
         return
     count = accesses(op, scope)
-    stride = stride_over(loop, op, scope) if loop is not None else None
-    scattered = loop is not None and stride not in (0, 1)
-    waste = float(device.item_lanes) if scattered else None
-    counts.flops += access * own * count * (waste or _waste(op, device, own))
+    at_once = Lanes(*_lanes(op, device)) if own == 1 else Lanes(None, 1)
+    counts.flops += count * operations_of(op, at_once, device, scope)
+    moves = moves_of(op, at_once, scope)
+    key = op.memory, moves
+    if key not in counts.lines:
+        counts.lines[key] = line_cycles(moves, own * nbytes, device)
     if t.memory_space == GLOBAL:
-        each = nbytes / max(lanes, 1) if stride == 0 else nbytes * min(2, stride or 1)
-        counts.traffic += own * count * each
-        _touch(op, own * count * nbytes, counts)
+        _touch(op, own * count * nbytes, counts, begun_share(moves, own * nbytes))
 
 
 def _count_warp_access(
@@ -249,9 +264,9 @@ def _count_warp_access(
         _touch(op, count * own * element_bytes(t), counts)
 
 
-def _touch(op: LoadOp | StoreOp, nbytes: float, counts: _Counts) -> None:
+def _touch(op: LoadOp | StoreOp, nbytes: float, counts: _Counts, slower: float = 1.0) -> None:
     """Count memory that is read or written, at most all that there is."""
     t = op.memory.type
     assert isinstance(t, MemRefType)
-    known = min(bytes_of(t), nbytes)
+    known = min(bytes_of(t), nbytes) * slower
     counts.touched[op.memory] = max(counts.touched.get(op.memory, 0.0), known)

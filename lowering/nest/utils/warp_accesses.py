@@ -17,6 +17,7 @@ from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer.expressions import Expr, map_expressions
 from tiledialect.lowering.nest.utils.access_strides import (
     loops_around,
+    loops_inside,
     stride_of,
     stride_over,
     value_of,
@@ -118,7 +119,7 @@ def _lane_strides(
     for loop in sorted(around, key=lambda x: AXES.index(x.role.data.axis or AXES[0])):
         count = min(lanes, loop.extent or lanes)
         if count > 1:
-            yield count, stride_of(place, loop, scope)
+            yield count, stride_of(place, loop, scope, loops_inside(loop, op))
             lanes //= count
 
 

@@ -10,10 +10,9 @@ from tiledialect.exploration.lift import estimators
 from tiledialect.exploration.lift.estimators import LocalEstimators, estimators_for
 from tiledialect.exploration.lift.settings import AlgorithmicSettings, MappingSettings, Settings
 from tiledialect.exploration.lift.space import LiftSpace
+from tiledialect.exploration.subject import cost_device
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.passes.lift import Derivation
-from tiledialect.schedule.cost.device import described
-from tiledialect.schedule.cost.traits import Kind
 
 SMALL = Settings(
     algorithmic=AlgorithmicSettings(exploration_depth=0),
@@ -23,7 +22,8 @@ SMALL = Settings(
 
 @pytest.fixture
 def space(fast: td.Device) -> LiftSpace:
-    device = described(Kind.CPU, {"compute_units": 2})
+    device = cost_device(fast)
+    assert device is not None
     start = Derivation.of(program("dot").initial.module).bind(N=1024)
     return LiftSpace(start, "dot", device, target_system_spec(fast), SMALL)
 

@@ -125,3 +125,10 @@ def test_candidates_of_other_kinds_that_are_nearly_as_good_are_measured():
     seeds = _Seeds(cast(LiftPart, part), cast(Estimators, estimators), Candidate("", 2.0)).run()
     given = [str(seed["mapping"]) for seed in islice(seeds, 5) if seed]
     assert given[:2] == ["1.0", "1.1"] and "1.3" not in given
+
+
+def test_seeds_are_waited_for_where_no_other_process_looks_for_them(fast: td.Device):
+    part = part_of("gemv", fast)
+    assert part.awaited_seeds == part.least_seeds
+    part.estimators = cast(Estimators, SimpleNamespace(count=2))
+    assert part.awaited_seeds < part.least_seeds

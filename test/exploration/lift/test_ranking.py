@@ -5,11 +5,15 @@ from typing import cast
 from tiledialect.exploration.lift.ranking import Ranked, refined
 from tiledialect.exploration.lift.space import LiftSpace
 from tiledialect.exploration.parts import Candidate
+from tiledialect.schedule.cost.device import described
+from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.search.decisions import Chooser, Option
 
 
 class Blocks:
     """A space of blocks of 16 x 1 sums, in parts of 17 of 289 terms, the best one without vectors."""
+
+    device = described(Kind.GPU, {})
 
     def candidate(self, chooser: Chooser) -> Candidate:
         vectors = int(chooser.choose("vectors", [1, 4]))

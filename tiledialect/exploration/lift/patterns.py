@@ -34,6 +34,13 @@ with which it comes before the candidates of other programs."""
 NEAR = 1.2
 """Most estimates of a program's candidates of other kinds of mappings, in multiples of the best one
 so far, with which they are measured as they are: estimates tell kinds apart less well."""
+FIRST = 4
+"""Number of candidates that mutations need to begin with."""
+PASSES = 3
+"""Most passes of small changes of a candidate, as long as it gets better."""
+LOOKS = 6
+"""Number of programs that are looked at before small changes of the best candidates, which take as
+long as the looks; those of a candidate that is several times as fast as others do not wait."""
 FEWEST = 1e-9
 """Least seconds of a kernel in ratios."""
 LOOK = 0.1
@@ -62,6 +69,13 @@ class LiftPart(LiftSpace):
             raise TileError(NO_SPEED.format(subject.device.id))
         name = PATTERNS if first else program.name
         return LiftPart(start, name, device, target, settings or Settings(), first)
+
+    @property
+    def awaited_seeds(self) -> int:
+        """Those that mutations need to begin with; all where no other process looks for seeds, as
+        mutations would take its time."""
+        is_here = self.estimators is None or self.estimators.count == 1
+        return self.least_seeds if is_here else FIRST
 
     @property
     def weight(self) -> float:
@@ -102,6 +116,8 @@ class _Seeds:
         self._part, self._estimators, self._start = part, estimators, start
         self._flying: dict[Future[list[Ranked]], Ranked | None] = {}
         """Jobs, with the candidate that is changed; None for all those of a program."""
+        self._passes: dict[str, int] = {}
+        """Passes of small changes of which a candidate is the result, by its text."""
         self._pool: list[Ranked] = []
         self._later: list[Ranked] = []
         self._best = self._plain = start.estimate
@@ -137,33 +153,34 @@ class _Seeds:
         yield None
 
     def _of_program(self, found: list[Ranked]) -> Iterator[Decisions]:
-        """Candidate for each program, as small changes take as long as a look at another."""
+        """Candidates that are the best so far, as they are, or nearly so; then another one is
+        changed, which takes as long as a look at a program."""
         self._looked += 1
         own = [replace(ranked, number=(self._looked, *ranked.number)) for ranked in found]
         self._pool = sorted((*self._pool, *own))
-        if not self._pool:
-            return
-        first = self._pool[0]
-        self._plain = min(self._plain, first.estimate)
-        if first.estimate < PROMISING * self._plain:
-            self._refine(self._pool.pop(0))
-            if first.estimate < self._best:
-                self._best = first.estimate
-                yield first.decisions
-        for ranked in own[1:]:
-            if ranked.estimate < NEAR * self._plain:
+        before, self._plain = self._plain, min([self._plain, *(r.estimate for r in own)])
+        for number, ranked in enumerate(own):
+            if ranked.estimate < (NEAR * self._plain if number else self._best):
+                self._best = min(self._best, ranked.estimate)
                 yield ranked.decisions
+        is_due = self._looked >= LOOKS or PROMISING * self._plain < before
+        if is_due and self._pool and self._pool[0].estimate < PROMISING * self._plain:
+            self._refine(self._pool.pop(0))
 
     def _refine(self, ranked: Ranked) -> None:
         self._flying[self._estimators.refined(ranked)] = ranked
 
     def _of_change(self, given: Ranked, found: list[Ranked]) -> Iterator[Decisions]:
+        passes = self._passes.pop(given.text, 0) + 1
         for ranked in found or [given]:
             self._best = min(self._best, ranked.estimate)
-            if ranked.estimate < WORTH * self._best:
-                yield ranked.decisions
-            else:
+            if ranked.estimate >= WORTH * self._best:
                 self._later.append(ranked)
+                continue
+            yield ranked.decisions
+            if passes < PASSES and ranked.estimate < given.estimate:
+                self._passes[ranked.text] = passes
+                self._refine(ranked)
 
 
 def input_sizes(program: Derivation, types: tuple[TensorType[Attribute], ...]) -> dict[str, int]:

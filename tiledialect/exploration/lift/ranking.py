@@ -47,8 +47,6 @@ GROUP_SIZES = 16, 128
 TILE, BLOCK, ROW, PART = 128, 8, 1 << 14, 512
 """Elements along an axis of a tile of a GPU's group, of a block of its work-item, of a row that
 its work-items go through in strides, and of a part that one work-item goes through."""
-PASSES = 3
-"""Most passes of changes of a seed."""
 GAIN = 0.98
 """Most estimate of a changed seed, in multiples of the estimate before."""
 
@@ -125,14 +123,10 @@ def _starts(space: LiftSpace, mapped: Derivation) -> Iterator[Decisions]:
 
 
 def refined(space: LiftSpace, start: Ranked) -> Ranked:
-    """Decisions that are better by the cost model, after small changes."""
-    best = start
-    for _ in range(PASSES):
-        before = best
-        for change in [*_changes(best.decisions)]:
-            best = _changed(space, best, change)
-        if best == before:
-            break
+    """Decisions that are better by the cost model, after a pass of small changes."""
+    best, has_vectors = start, space.device.traits.has_vectors
+    for change in [*_changes(start.decisions, has_vectors=has_vectors)]:
+        best = _changed(space, best, change)
     return best
 
 
@@ -158,9 +152,12 @@ def _candidate_of_change(
     return space.candidate(_ChangedSizeChooser(chooser, before, wanted))
 
 
-def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]:
-    """Small changes: another copy or way, numbers instead of vectors, as many of them or a vector's
-    lanes less, a size that grows or shrinks, and two at the expense of each other."""
+def _changes(
+    decisions: Decisions, *, has_vectors: bool
+) -> Iterator[Callable[[Decisions], Decisions]]:
+    """Small changes: another copy or way, numbers instead of vectors, as many of them or, where
+    these are work-items, a vector's lanes less, a size that grows or shrinks, and two at the
+    expense of each other."""
     sizes = [name for name in decisions if name.startswith(SIZE)]
     for name in decisions:
         if name == GROUPS_OF_UNIT:
@@ -168,7 +165,8 @@ def _changes(decisions: Decisions) -> Iterator[Callable[[Decisions], Decisions]]
         elif name in WAYS:
             yield lambda given, n=name: {**given, n: YES}
         elif name == "vectors":
-            for factors in ({}, *({size: 1 / int(decisions[name])} for size in sizes)):
+            scaled = [] if has_vectors else sizes
+            for factors in ({}, *({size: 1 / int(decisions[name])} for size in scaled)):
                 yield lambda given, f=factors: {**_scaled(given, f), "vectors": 1}
         elif name == "unroll":
             for most in UNROLLED:

@@ -54,7 +54,7 @@ class CpuCaches(CpuBody):
         run = max(1, access.run(self.inner_steps)) * size
         each = self.touched[access][self.body - self.parallel] * size
         lines = ((run - size) / LINE + 1) * LINE / run
-        near = self.caches[0] // 2 * _used_share(row, run)
+        near = self.caches[0] // 2 * used_share(row, run)
         if self.touched[access][self.body - 1 - self.parallel] * size * lines > near:
             return max(1.0, each / run)
         # The rest of lines that are still cached is for the next tile.
@@ -95,7 +95,7 @@ class CpuCaches(CpuBody):
             lines = ceil(run / LINE) * LINE / run
         near = self.caches[0] // 2
         if not is_packed and row >= LINE:
-            near = int(near * _used_share(row, run))
+            near = int(near * used_share(row, run))
         cycles = max(
             each * lines / core.near_bytes,
             self._filled(access, near, lines) / core.second_bytes,
@@ -133,7 +133,7 @@ class CpuCaches(CpuBody):
         each = self.touched[access][self.body - self.parallel] * size
         # Small operands were computed just before, and are in the second cache.
         is_near = self.facts.moved <= self.caches[1] // 2
-        near = int(self.caches[0] // 2 * _used_share(row, run))
+        near = int(self.caches[0] // 2 * used_share(row, run))
         fetched = (
             (each, core.near_bytes),
             (self._filled(access, near, 1.0), core.second_bytes),
@@ -218,7 +218,7 @@ def lines_kept(apart: int) -> int:
     return WAYS * min(PAGE // LINE, PAGE // gcd(PAGE, apart))
 
 
-def _used_share(row: int, run: int) -> float:
+def used_share(row: int, run: int) -> float:
     """Share of the first cache that can hold runs whose starts are so many bytes apart."""
     places = PAGE // gcd(PAGE, row)
     return min(1.0, places * ceil(run / LINE) * LINE / PAGE)

@@ -161,10 +161,21 @@ class Nests:
 
 
 @dataclass(frozen=True)
+class CoreAccesses:
+    """Accesses of nests on a core of a CPU, in operations of vectors."""
+
+    apart: float
+    test: float
+    masked_lane: float
+    tested_lane: float
+
+
+@dataclass(frozen=True)
 class Cpu:
     """Numbers that only CPUs have."""
 
     core: Core
+    accesses: CoreAccesses
     scatters: CoreScatters
 
 
