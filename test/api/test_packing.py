@@ -11,6 +11,7 @@ from described import spec
 import tiledialect as td
 from tiledialect.api import packing as own
 from tiledialect.api.packing import packing_of
+from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.device import devices
 from tiledialect.passes.algebra import tile_merge_products
 
@@ -57,6 +58,35 @@ def test_merged_products(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     found = packing.second(x, *kept)
     # Sums of 16 and of 8 products in f32.
     np.testing.assert_allclose(found, (x @ v.T + b).T @ (x @ w.T + c), rtol=1e-5)
+
+
+POSITIONS = """
+func.func @main(%X: tensor<16xf32> {tile.name = "X"}, %W: tensor<16xf32> {tile.name = "W"})
+    -> (tensor<16xf32> {tile.name = "Y"}) {
+  %z = tile.constant 0 : tensor<i32>
+  %f = tile.contraction assign(%z[]) -> [i] where 0 <= i < 16 : (tensor<i32>) -> tensor<16xi32>
+  %i = tile.index %f axis 0 : (tensor<16xi32>) -> tensor<16xi32>
+  %s = tile.scan add %i axis 0 : (tensor<16xi32>) -> tensor<16xi32>
+  %r = tile.contraction assign(%W[i]) -> [15 - i] : (tensor<16xf32>) -> tensor<16xf32>
+  %y = tile.mul %r, %X : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %Y = tile.gather %y, %s : (tensor<16xf32>, tensor<16xi32>) -> tensor<16xf32>
+  func.return %Y : tensor<16xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("device", [d.id for d in td.devices()])
+def test_what_depends_on_no_argument(device: str):
+    x, w = np.arange(16, dtype=np.float32), np.arange(16, dtype=np.float32) + 3
+    f = td.compile(parse_mlir(POSITIONS, "positions"), device=device)
+    packing = packing_of(f, f.types((x, w), {}), ["W"])
+    # The running sum of positions; the factor is read in place.
+    assert packing is not None and packing.constants == ()
+    kept = packing.results({})
+    assert [(a.dtype, a.shape) for a in kept] == [(np.int32, (16,))]
+    assert isinstance(kept[0], np.ndarray) == f.device.uses_host_memory
+    on_host = [a if isinstance(a, np.ndarray) else a.get() for a in kept]
+    assert np.array_equal(packing.second(x, w, *on_host), f(x, w))
 
 
 def test_parts_are_of_a_device_as_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

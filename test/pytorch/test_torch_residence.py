@@ -159,3 +159,23 @@ def test_what_depends_on_parameters_alone_is_kept(own):
         torch.testing.assert_close(run(x), model(x))
     run(x).sum().backward()
     torch.testing.assert_close(model.bias.grad, torch.full((32,), 8.0))
+
+
+class Placed(torch.nn.Linear):
+    """Adds what it computes of places alone."""
+
+    def forward(self, x):
+        places = torch.arange(x.shape[1]).cumsum(0)
+        return x * self.bias + places[None].cumsum(1)
+
+
+@pytest.mark.parametrize("own", td.devices(), ids=lambda d: d.id)
+def test_what_depends_on_nothing_is_kept(own):
+    model = Placed(4, 32)
+    run, x = compiled(td.torch.to_device(model), own.id), torch.rand(8, 32)
+    with torch.no_grad():
+        for _ in range(2):
+            torch.testing.assert_close(run(x), model(x))
+        plain = compiled(Placed(4, 32), own.id)
+        launches = [len(td.torch.profile(f, x)[1].kernels) for f in (plain, run)]
+        assert launches[0] > launches[1] == 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -37,6 +37,9 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import argument_names, find_function, result_names
 from tiledialect.passes.gradient.tile_gradient import derived_names
 
+if TYPE_CHECKING:
+    from tiledialect.lowering.runtime.device.device import Device
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -56,11 +59,24 @@ class Packing:
     def results(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """Results of the first part."""
         found = self.first(*(values[name] for name in self.constants))
-        return tuple(found) if isinstance(found, tuple) else (found,)
+        found = tuple(found) if isinstance(found, tuple) else (found,)
+        # Without an input on the device a call gives arrays of the host.
+        return found if self.constants else _placed(found, self.first.device)
 
     def arrays(self, values: Mapping[str, Any], kept: Sequence[Any]) -> list[Any]:
         """Inputs of the second part, with the results of the first."""
         return [*(values[name] for name in self.inputs), *kept]
+
+
+def _placed(arrays: Sequence[Any], device: Device) -> tuple[Any, ...]:
+    """Arrays of the host in the memory of a device."""
+    if device.uses_host_memory:
+        return tuple(arrays)
+    import pyopencl.array as cla
+
+    from tiledialect.lowering.runtime.device.queues import queue_for
+
+    return tuple(cla.to_device(queue_for(device), a) for a in arrays)
 
 
 def packing_of(function: Function, types: Types, constants: Collection[str]) -> Packing | None:

@@ -206,8 +206,8 @@ class Parts:
         read = [n for o, (n, _) in zip(names, inputs, strict=True) if o in packing.constants]
         pairs = ((residents[n], own[n]) for n in read)
         current = [(r, _key(None, v), r.version(v)) for r, v in pairs]
-        versions, kept = self._kept.find(packing.text) or ((), ())
-        if not _same(versions, current):
+        versions, kept = self._kept.find(packing.text) or (None, ())
+        if versions is None or not _same(versions, current):
             kept = packing.results(self._first(given, packing))
             self._kept.put(packing.text, (current, kept))
         arrays = packing.arrays(given, kept)

@@ -106,7 +106,7 @@ def whole_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -
 
 @dataclass(frozen=True)
 class BlockedKernel:
-    """How a kernel is written for values in blocks."""
+    """Form of a kernel for values in blocks."""
 
     kernel: KernelOp
     blocks: Mapping[SSAValue, Blocks]
