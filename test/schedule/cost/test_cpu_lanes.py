@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tiledialect.index.expr import IndexExpr, Range
+from tiledialect.schedule.cost.cpu_body import TilePart
 from tiledialect.schedule.cost.cpu_estimate import CpuModel
 from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.facts import Facts, Tensor
@@ -77,3 +78,29 @@ def test_the_next_element_is_loaded_before_a_sum_has_the_place_of_this_one(
     model = CpuModel(case, Schedule(levels, stages), device)
     assert model.held == registers
     assert (model.spilled > 0) is (registers > device.registers)
+
+
+def test_products_that_meet_their_vector_alone_load_what_windows_share():
+    """With AVX-512 each takes its element from memory: it waits for that longer than it computes.
+    Elements that meet two vectors are loaded for both, once for all windows."""
+    case = windows(14 * 12, 8, 1, 32)
+
+    def model(columns: int) -> CpuModel:
+        levels = (
+            LoopLevel("x", 14, 12, Role.SERIAL),
+            LoopLevel("c", 1, 32, Role.SERIAL),
+            LoopLevel("t", 1, 8, Role.UNROLL),
+            LoopLevel("x", 1, 14, Role.UNROLL),
+            LoopLevel("d", 16, columns, Role.UNROLL),
+            LoopLevel("d", 1, 16, Role.VECTOR),
+        )
+        stages = (Stage(1, local=True, order=(1, 2, 0)),)
+        device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+        return CpuModel(case, Schedule(levels, stages), device)
+
+    alone, together = model(1), model(2)
+    core = alone.device.rates.of_cpu.core
+    loads = core.own_load * 14 * 8 + 8
+    assert alone.busy_in(TilePart()) == pytest.approx(loads / core.loaded)
+    assert alone.busy_in(TilePart()) > alone.operations / 2
+    assert together.busy_in(TilePart()) == together.operations / 2

@@ -196,9 +196,20 @@ class CpuBody(Model):
     def busy_in(self, part: TilePart) -> float:
         """Cycles of a body for a part of a tile, with operands in registers and the first cache."""
         operations = self.operations
-        loads = (self.loads(w) * self._lines(w) * part.read(w) for w in self.accesses)
+        loads = (self._loads_made(w) * self._lines(w) * part.read(w) for w in self.accesses)
         chain = self.core.chain * self._chained / self.vectors
         return max(operations * part.share / 2, sum(loads) / self.core.loaded, chain)
+
+    def _loads_made(self, access: AffineAccess) -> float:
+        """Loads of an operand, also of what windows share.
+
+        With AVX-512 a product with the only vector of its step takes its element from memory, where
+        another product had it, too.
+        """
+        if not (self.device.has_long_vectors and self._is_met_once) or self.is_vector(access):
+            return self.loads(access)
+        moved = (level.extent for level in self.rows if access.moved_by(level))
+        return self.core.own_load * prod(moved)
 
     @property
     def held(self) -> float:
@@ -214,8 +225,7 @@ class CpuBody(Model):
             tile = tuple(x for x in self.row_steps if x[0] in self.facts.output_indices)
             rows = (access.elements(tile) for access in self.accesses if not self.is_vector(access))
             return sums + max(rows, default=0) + self.hardware
-        is_met_once = self._columns == 1 and not all(map(self.is_vector, self.accesses))
-        ahead = 1 if is_met_once and not self.device.has_long_vectors else 0
+        ahead = 1 if self._is_met_once and not self.device.has_long_vectors else 0
         return sums + self._columns + 1 + ahead
 
     @property
@@ -223,6 +233,11 @@ class CpuBody(Model):
         """Number of vectors, each for several elements, that a step of the summation loads."""
         vectors = [self.loads(access) for access in self.accesses if self.is_vector(access)]
         return min(vectors, default=0.0) / self._summed_steps
+
+    @lazy
+    def _is_met_once(self) -> bool:
+        """Whether elements meet one vector each."""
+        return self._columns == 1 and not all(map(self.is_vector, self.accesses))
 
     @lazy
     def _is_by_vectors(self) -> bool:

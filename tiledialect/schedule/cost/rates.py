@@ -90,6 +90,7 @@ class Core:
     spilled: float
     spilled_sum: float
     loaded: float
+    own_load: float
     split_load: float
     shuffled: float
     parted_line: float
