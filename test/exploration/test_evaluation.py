@@ -100,6 +100,19 @@ def test_a_process_that_is_killed_costs_its_trial_alone(evaluator: Evaluator):
     assert evaluator.evaluate(GOOD).is_good
 
 
+def test_a_trial_is_interrupted(evaluator: Evaluator):
+    """An idle process is left alone."""
+    evaluator.evaluate(GOOD)
+    assert evaluator._server._child is not None
+    process = evaluator._server._child.process
+    evaluator.interrupt()
+    assert process.poll() is None
+    process.send_signal(signal.SIGSTOP)
+    Timer(0.3, evaluator.interrupt).start()
+    assert evaluator.evaluate(GOOD).failure == Failure.ENDED
+    assert evaluator.evaluate(GOOD).is_good
+
+
 def test_a_process_that_hangs_is_ended(evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch):
     evaluator.evaluate(GOOD)
     assert evaluator._server._child is not None

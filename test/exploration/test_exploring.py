@@ -20,7 +20,10 @@ from tiledialect import lift
 from tiledialect.api.exploring import _seconds, progress_line
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.kept import kept_for
+from tiledialect.exploration.kernels import FREE, WHOLE, kernel_parts
 from tiledialect.exploration.search import Search
+from tiledialect.exploration.subject import Subject
+from tiledialect.schedule.search.decisions import made
 
 
 def test_a_result_says_what_was_found(explored: Explored):
@@ -33,6 +36,15 @@ def test_a_result_says_what_was_found(explored: Explored):
     assert lines[3].startswith("C: <")
     assert result._repr_html_().startswith("<pre>mm for ")
     assert "trial 3: best " in progress_line(explored.states[-1])
+
+
+def test_the_default_is_in_the_space(subject: Subject):
+    """So that changes of one of its decisions are candidates."""
+    (part,) = kernel_parts(subject)
+    first = next(part.seeds())
+    decisions, candidate = made(part.candidate, first)
+    assert first[WHOLE] == FREE and len(decisions) > 4
+    assert [candidate.text] == part.ranked(1)
 
 
 def test_a_result_has_a_chart(explored: Explored, tmp_path: Path):

@@ -124,3 +124,24 @@ def test_dask_is_optional(
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(td.TileError, match=r"pip install 'tiledialect\[explore\]'"):
         td.explore(product, *inputs, workers=2)
+
+
+def test_trials_on_workers_are_interrupted(
+    product: td.Function, inputs: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+):
+    """All workers hear of it, and idle ones go on."""
+    calls = list[str]()
+    interrupt = Evaluator.interrupt
+
+    def noted(self: Evaluator) -> None:
+        calls.append("interrupt")
+        interrupt(self)
+
+    monkeypatch.setattr(Evaluator, "interrupt", noted)
+    subject = product.subject([*inputs], {})
+    with workers.workers_for(subject, 2) as found:
+        assert found.count == 2
+        assert workers.outcome_of(found.submit(Implementation(), inf)).is_good
+        found.interrupt()
+        assert workers.outcome_of(found.submit(Implementation(), inf)).is_good
+    assert calls == ["interrupt"] * 2

@@ -26,7 +26,7 @@ Assemble = Callable[[Mapping[str, str]], Implementation]
 CONTENDERS, ROUNDS = 3, 3
 """Fastest implementations that are measured again in the end, and the number of times."""
 
-AHEAD = 4
+AHEAD = 2
 """Workers for each candidate that waits for one: no worker waits for a proposal."""
 GRACE = 5.0
 """Seconds after the end of a search in which trials in flight may end."""
