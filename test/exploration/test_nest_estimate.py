@@ -11,13 +11,14 @@ from tiledialect.exploration.lift.settings import MappingSettings
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.nest.nest_merge_loads import NestMergeLoadsPass
 from tiledialect.lowering.nest.utils.estimate import estimate_nest, nest_work
 from tiledialect.passes.lift import RULES, Derivation
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.nests import NestWork
 from tiledialect.schedule.cost.traits import Kind
-from tiledialect.schedule.search.decisions import Fixed
+from tiledialect.schedule.search.decisions import Fixed, made
 
 CPU, GPU = (described(kind, {}) for kind in (Kind.CPU, Kind.GPU))
 
@@ -277,3 +278,45 @@ def test_windows_with_pads_are_faster_from_a_copy():
         return seconds(space.unrolled(space.mapped(chooser), chooser), WIDE)
 
     assert 4 * tiles("local") < tiles("none")
+
+
+def tile_work(p: int, q: int, copies: str = "local", *, registers: int = 255) -> NestWork:
+    """Counts of a product in tiles of 128 x 128, of which a work-item holds p x q sums."""
+    own = {"compute_units": 132, "sub_group_size": 32, "registers": registers}
+    device = described(Kind.GPU, {**own, "local_mem_size": 49152})
+    start = program("matmul").initial.bind(M=256, N=256, K=64).apply(RULES["fuse_parts"])
+    sizes = {"m": 128, "n": 128, "p": p, "q": q, "k": 16}
+    space = MappingSpace(
+        start.apply(RULES["hold_blocks_2d"], "map", **sizes), MappingSettings(), device
+    )
+    given = {"vectors": 4, "mapping": "held10", "copies": copies, "ahead": "no", "unroll": 512}
+    _, mapped = made(space.mapped, given)
+    module = nest_of(space.unrolled(mapped, Fixed(given)))
+    NestMergeLoadsPass().apply(Context(), module)
+    (kernel,) = ops_of(module, gpu.FuncOp)
+    return nest_work(kernel, device)
+
+
+def test_lanes_that_share_a_vector_load_it_by_turns():
+    """Of 8 x 8 sums a step loads 4 vectors, of 16 x 8 six for twice as many sums."""
+    small, large = tile_work(8, 8), tile_work(16, 8)
+    assert 0.6 < large.accesses / small.accesses < 0.9
+
+
+def test_operands_that_registers_do_not_hold_ahead_are_waited_for():
+    assert tile_work(8, 8).waits == tile_work(8, 16).waits == 0
+    few, many = (tile_work(p, 16, "none").waits for p in (4, 8))
+    assert 0 < few < many
+    assert tile_work(8, 16, "none", registers=1000).waits < many
+
+
+def test_the_last_groups_of_a_unit_are_too_few():
+    """Of 4 groups of 4 sub-groups a unit runs 3 at a time, by their registers, or 4."""
+    many = described(Kind.GPU, {"compute_units": 132, "sub_group_size": 32, "registers": 255})
+
+    def busy(registers: int) -> float:
+        counts = (1e10, 0.0, 0.0, 0.0, 528, 128, 0, 0)
+        return NestWork(*counts, True, registers).on(many).arithmetic
+
+    assert busy(160) == 1.25 * busy(128)
+    assert busy(255) == busy(128)

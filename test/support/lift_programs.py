@@ -412,6 +412,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     # macros
     "reshape_maps": on(M, n=2)(lambda m, x: x >> lift.map2(m.f())),
+    "block_rows": on(M, n=2)(lambda m, x: x >> lift.map2(m.f())),
     "reuse_from_map": on(V, M, n=2)(
         lambda m, x, y: x >> lift.map(lambda a: y >> lift.map(lambda b: b[0] * a))
     ),

@@ -31,6 +31,7 @@ from tiledialect.lowering.nest.utils.core_accesses import (
 from tiledialect.lowering.nest.utils.register_counts import (
     is_register,
     most_registers,
+    operand_waits,
     registers_of,
     steps,
 )
@@ -42,7 +43,7 @@ from tiledialect.schedule.cost.cpu_estimate import FLOPS
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import estimate
 from tiledialect.schedule.cost.nests import NestWork
-from tiledialect.schedule.loops import Role
+from tiledialect.schedule.loops import UNROLLED, Role
 
 MOST_PLACES = 1 << 12
 """Most places of unrolled loads that are looked at one by one."""
@@ -90,6 +91,7 @@ def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
     return NestWork(
         *(counts.flops, rows, counts.traffic, touched, groups, items),
         *(_serial_steps(loops), fetches, ahead, registers, local_bytes(kernel)),
+        operand_waits(kernel, device, items, registers),
     )
 
 
@@ -190,7 +192,7 @@ def _repeats(op: LoadOp | StoreOp, scope: NestScope) -> int:
     """Steps of the innermost loops of a work-item that load the same, once before them."""
     count = 1
     for loop in loops_around(op) if isinstance(op, LoadOp) else ():
-        if loop.role.data.role is Role.UNROLL:
+        if loop.role.data.role in UNROLLED:
             continue
         moved = loop.is_parallel or stride_over(loop, op, scope) != 0
         if moved or op.memory in stored_in(loop.block):

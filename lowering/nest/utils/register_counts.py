@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import prod
 
 from xdsl.dialects import gpu
@@ -71,24 +71,64 @@ def steps(loop: ForOp) -> int:
     return ceil_div(upper, step) if upper is not None and step is not None else 1
 
 
+def operand_waits(kernel: gpu.FuncOp, device: Device, items: int, registers: int) -> int:
+    """Times that a work-item waits for what it loads from global memory to compute sums with.
+
+    Of the steps of unrolled loops it loads as many ahead as there are registers for operands.
+    """
+    memories = [op.result for op in ops_of(kernel, BufferOp) if is_register(op.result)]
+    sums = _indices_of_sums(memories)
+    loads = (op for op in _operand_loads(kernel, memories) if not is_local(op.memory))
+    found = [op for op in loads if not _is_copied(op)]
+    words = sum(_words(op, sums) for op in found)
+    ahead = max(1, (most_registers(device, items) - registers) // max(words, 1))
+    waits = 0
+    for op in found:
+        around = [x for x in loops_around(op) if not x.is_parallel and x.index not in sums]
+        unrolled = prod(steps(x) for x in around if x.is_unrolled and x.index in op.indices)
+        serial = prod(steps(x) for x in around if not x.is_unrolled)
+        waits = max(waits, serial * (ceil_div(unrolled, ahead) - 1))
+    return waits
+
+
 def _operands(kernel: gpu.FuncOp, registers: Sequence[SSAValue]) -> int:
     """Words that a block loads for one step of its sums: those of a row and a column of a tile."""
-    sums = {
+    sums = _indices_of_sums(registers)
+    found: dict[Block, int] = {}
+    for op in _operand_loads(kernel, registers):
+        if op.parent is not None:
+            found[op.parent] = found.get(op.parent, 0) + _words(op, sums)
+    return max(found.values(), default=0)
+
+
+def _indices_of_sums(registers: Sequence[SSAValue]) -> set[SSAValue]:
+    """Indices of the loops over the places of sums in registers."""
+    return {
         loop.index
         for memory in registers
         for use in memory.uses
         if isinstance(use.operation, StoreOp)
         for loop in _loops_of_place(use.operation)
     }
-    found: dict[Block, int] = {}
+
+
+def _operand_loads(kernel: gpu.FuncOp, registers: Sequence[SSAValue]) -> Iterator[LoadOp]:
+    """Loads of what is computed with, not only kept in registers."""
     for op in ops_of(kernel, LoadOp):
-        block = op.parent
         users = [use.operation for use in op.result.uses]
         is_kept = all(isinstance(user, StoreOp) and user.memory in registers for user in users)
-        if block is not None and op.memory not in registers and not is_kept:
-            moved = (x for x in _loops_of_place(op) if x.is_unrolled and x.index in sums)
-            found[block] = found.get(block, 0) + lanes_of(op.result) * prod(map(steps, moved))
-    return max(found.values(), default=0)
+        if op.memory not in registers and not is_kept:
+            yield op
+
+
+def _is_copied(op: LoadOp) -> bool:
+    return all(isinstance(use.operation, StoreOp) for use in op.result.uses)
+
+
+def _words(op: LoadOp, sums: Collection[SSAValue]) -> int:
+    """Words that a load takes for one step of sums."""
+    moved = (x for x in _loops_of_place(op) if x.is_unrolled and x.index in sums)
+    return lanes_of(op.result) * prod(map(steps, moved))
 
 
 def _fetched(kernel: gpu.FuncOp, device: Device, items: int) -> float:

@@ -65,23 +65,31 @@ def warp_access(op: LoadOp | StoreOp, device: Device, scope: NestScope) -> WarpA
     lines = _pieces(strides, width * size, size, GPU.line)
     if _is_continued(op, scope, at_once, sector // size):
         nbytes, lines = min(nbytes, KEPT * width * size), ceil_div(lines, HITS)
-    return WarpAccess(lines, nbytes, width)
+    # Registers get a line at a time, whatever lanes share.
+    active = prod(number for number, _ in strides)
+    return WarpAccess(max(lines, ceil_div(active * width * size, GPU.line)), nbytes, width)
 
 
 def bank_rows(
     op: LoadOp | StoreOp, place: Expr, device: Device, scope: NestScope
 ) -> tuple[int, int]:
-    """Rows of banks that an access of a sub-group takes if it is at a place, and the fewest rows
-    that have room for as many words."""
+    """Rows of banks that an access of a sub-group takes if it is at a place, and the fewest that
+    accesses as wide take.
+
+    Vectors go by turns of as many work-items as fill a row, of which none sees another's.
+    """
     t = op.memory.type
     assert isinstance(t, MemRefType)
-    strides = [*_lane_strides(op, place, max(device.sub_group_size, 1), scope)]
+    lanes = max(device.sub_group_size, 1)
     words = vector_width(op, scope) * ceil_div(element_bytes(t), WORD)
-    fewest = ceil_div(prod(number for number, stride in strides if stride != 0) * words, BANKS)
+    at_once = max(1, min(lanes, BANKS // words))
+    active = prod(number for number, _ in _lane_strides(op, place, lanes, scope))
+    turns, strides = ceil_div(active, at_once), [*_lane_strides(op, place, at_once, scope)]
+    fewest = turns * max(1, ceil_div(words, BANKS))
     if any(stride is None for _, stride in strides):
         return fewest, fewest
     known = tuple((stride, number) for number, stride in strides if stride)
-    return busiest_bank(known, words), fewest
+    return turns * busiest_bank(known, words), fewest
 
 
 def vector_width(op: LoadOp | StoreOp, scope: NestScope) -> int:

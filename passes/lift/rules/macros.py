@@ -29,6 +29,7 @@ from tiledialect.passes.lift.rules.fusion import (
 )
 from tiledialect.passes.lift.rules.interchange import (
     map_map_interchange,
+    map_map_transpose_zip_inside,
     map_reduce_interchange,
     map_zip_reduce_interchange,
     transpose_both_sides,
@@ -139,6 +140,17 @@ def reshape_maps(*, n: Size) -> Strategy:
     By `join_split` and `split_join`; `n` divides the number of all elements.
     """
     return sequence(join_split, at_input(split_join(n=n)))
+
+
+@macro
+def block_rows(*, n: Size) -> Strategy:
+    """`map(map(f)) = split(n) >> map(transpose >> map(map(f)) >> transpose) >> join`.
+
+    Of `n` rows at a time, which divides the size, the elements of a column come together, as for a
+    work-item: windows of theirs share elements. By `split_join` and the exchange of the maps.
+    """
+    exchange = choice(map_map_interchange, transpose_both_sides, map_map_transpose_zip_inside)
+    return sequence(split_join(n=n), at_input(in_function(exchange)))
 
 
 @macro

@@ -172,6 +172,23 @@ def test_work_items_share_out_elements_and_the_parts_of_each(word: str, fast: td
         assert not any(d["mapping"] == word for d, _ in enumerated(off.mapped))
 
 
+def test_work_items_share_out_rows_of_groups_along_two_dimensions(device: td.Device):
+    """Each work-item has the points of a column in a block of rows."""
+    start = Derivation.of(lift.fun(lift.array(3, 4, 8), lambda x: x >> lift.map3(lift.abs)))
+    blocks = start.apply(RULES["block_rows"], "map/map", n=2)
+    lines = {"mapping": "lines10", "vectors": 1}
+    _, mapped = made(MappingSpace(blocks, MappingSettings()).mapped, lines)
+    steps = "map_wrg(dim=1) at map", "map_wrg(dim=0) at map_wrg/map"
+    assert all(f"{step}\n" in mapped.text for step in steps)
+    assert "map_lcl(dim=0) at map_wrg/map_wrg/map\nmap_seq at" in mapped.text
+    x = -np.arange(96, dtype=np.float32).reshape(3, 4, 8)
+    assert np.array_equal(td.compile(mapped.module, device=device)(x), -x)
+    for settings, kind in ((MappingSettings(lines=False), None), (MappingSettings(), Kind.CPU)):
+        on = None if kind is None else described(kind, {})
+        words = (d["mapping"] for d, _ in enumerated(MappingSpace(blocks, settings, on).mapped))
+        assert "lines10" not in words
+
+
 def test_windows_move_through_registers():
     tiled = program("stencil").apply(RULES["tile_stencil"], "map", v=4)
     given = {"vectors": 1, "mapping": "rows0", "copies": "none", "moving": "yes"}

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, product
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -53,7 +53,7 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = {
     "convolution2D": STENCILS_2D,
     "all": (
         *("register_block_2d", "reuse_block_2d", "hold_blocks_2d", "block_sums_2d"),
-        *("block_strided_sums_2d", "block_stencil_2d", "tile_stencil"),
+        *("block_strided_sums_2d", "block_stencil_2d", "block_rows", "tile_stencil"),
         *(*STENCILS_2D, "tile_stencil_3d"),
         *(
             "tile_stencil_25d",
@@ -193,17 +193,17 @@ class _Enumeration:
         module = derivation.module.clone()
         rewriting = Rewriting(find_function(module, derivation.name))
         before = rewriting.checkpoint()
-        rules = [*self._allowed(derivation)]
-        for op in filter(_is_pattern, [*places(rewriting.function).values()]):
-            for rule in rules:
-                try:
-                    rule.run(rewriting, op.results[0])
-                    if self._is_worth(rewriting.function, derivation, rewriting.steps):
-                        yield _kept(derivation, module, rewriting)
-                except NotApplicable:
-                    continue
-                finally:
-                    rewriting.back_to(before)
+        # The first rules are the most promising, wherever they apply.
+        ops = [op for op in places(rewriting.function).values() if _is_pattern(op)]
+        for rule, op in product(self._allowed(derivation), ops):
+            try:
+                rule.run(rewriting, op.results[0])
+                if self._is_worth(rewriting.function, derivation, rewriting.steps):
+                    yield _kept(derivation, module, rewriting)
+            except NotApplicable:
+                continue
+            finally:
+                rewriting.back_to(before)
 
     def _allowed(self, derivation: Derivation) -> Iterator[Strategy]:
         """Rules that are tried after those of a derivation."""

@@ -94,3 +94,8 @@ def by_groups(function: func.FuncOp) -> Iterator[Operation]:
         is_inside = any(isinstance(x, BY_GROUPS) for x in ancestors(op))
         if isinstance(op, BY_GROUPS) and not is_inside and most_groups(op) is None:
             yield op
+
+
+def has_inside(op: Operation, kinds: tuple[type[Operation], ...]) -> bool:
+    """Whether an op has ops of some kinds inside."""
+    return any(isinstance(x, kinds) for x in op.walk() if x is not op)

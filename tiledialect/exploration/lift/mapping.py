@@ -6,21 +6,30 @@ it is a derivation; which one is decided by a chooser, so the ways of a program 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 
-from tiledialect.dialects.lift import layout, maps, memory, reductions, values
-from tiledialect.dialects.lift.base import YieldOp
-from tiledialect.dialects.lift.types import as_array, leading, sizes_of
+from tiledialect.dialects.lift import layout, maps, memory, reductions
+from tiledialect.dialects.lift.types import as_array, leading
 from tiledialect.errors import TileError
+from tiledialect.exploration.lift.copies import (
+    COLUMNS,
+    COPIES,
+    LOCAL,
+    NONE,
+    PRIVATE,
+    copy_elements,
+    copy_parts,
+    held_reduction,
+)
 from tiledialect.exploration.lift.levels import (
     by_groups,
+    has_inside,
     held,
     kernel_maps,
     level,
@@ -60,16 +69,14 @@ ROWS = {"rows0": "0", "rows01": "01", "rows10": "10"}
 PARTS = {"parts01": "01", "parts10": "10"}
 """Maps over work-groups along a dimension, whose work-items share out the two maps inside: elements
 and the parts of each."""
+LINES = {"lines10": "10"}
+"""Maps over work-groups along two dimensions, whose work-items share out the map inside."""
 HELD = {"held01": "01", "held10": "10"}
 """Maps over work-groups whose work-items hold the accumulators of a reduction inside."""
-ITEMS = {**GROUPS, **PARTS, **HELD}
+ITEMS = {**GROUPS, **PARTS, **HELD, **dict.fromkeys(LINES, "0")}
 """Dimensions of the maps over the work-items of a group, from the outermost map on."""
-MAPPINGS = (DEFAULT, *GLOBAL, *GROUPS, *ROWS, *PARTS, *HELD, PLANES, WARPS, SEQUENTIAL)
+MAPPINGS = (DEFAULT, *GLOBAL, *GROUPS, *ROWS, *PARTS, *LINES, *HELD, PLANES, WARPS, SEQUENTIAL)
 
-NONE, LOCAL, COLUMNS, PRIVATE = "none", "local", "columns", "private"
-"""Copies of the elements of a group or a work-item: none, in local memory, there with columns for
-rows, in private memory."""
-COPIES = (NONE, LOCAL, COLUMNS, PRIVATE)
 NO, YES = "no", "yes"
 GROUPS_OF_UNIT, GROUPS_EACH = "groups of a unit", (1, 4, 16)
 """Decision on the number of work-groups for each unit of the device; 0: one for each element."""
@@ -192,6 +199,8 @@ class MappingSpace:
         if self.settings.sequential and (traits is None or traits.has_vectors):
             # Groups of one work-item leave the other lanes of a sub-group idle.
             found += [name for name, dims in ROWS.items() if len(dims) < deepest]
+        if self.settings.lines and items_are_lanes and deepest > 2:
+            found += LINES
         if self.settings.group01 and held(function, 2) is not None:
             found += HELD
         has_local = self.settings.local_memory and (traits is None or traits.has_local_memory)
@@ -261,7 +270,7 @@ def _followed(derivation: Derivation, *stages: Callable[[Rewriting], None]) -> D
 # -- steps -----------------------------------------------------------------------------------------
 
 
-DIMENSIONS = {**GLOBAL, **GROUPS, **ROWS, **dict.fromkeys(PARTS, "0"), **HELD, WARPS: "0"}
+DIMENSIONS = {**GLOBAL, **GROUPS, **ROWS, **dict.fromkeys(PARTS, "0"), **LINES, **HELD, WARPS: "0"}
 """Dimensions of the outermost maps."""
 
 
@@ -311,145 +320,17 @@ def _or_seq(rule: Strategy) -> Strategy:
 
 def _hold(rewriting: Rewriting) -> None:
     """Keep the accumulator of a reduction with the work-items that compute it."""
-    RULES["to_private"].run(rewriting, _reduction(rewriting).results[0])
-
-
-def _reduction(rewriting: Rewriting) -> reductions.ReduceBase:
-    found = held(rewriting.function, 2)
-    if found is None:
-        raise NotApplicable("there is no reduction whose accumulator work-items hold")
-    return found
-
-
-def _copy_parts(rewriting: Rewriting, copies: str, width: int) -> None:
-    """Copy the parts of arrays that a reduction goes through, so that work-items side by side
-    access neighbours: rows of the first array and columns of others, or columns of all."""
-    found = _reduction(rewriting)
-    value, parts = found.results[0], found.operands[-1].owner
-    for k in range(len(parts.operands) if isinstance(parts, values.ZipOp) else 0):
-        value = RULES["add_transposed_identity_in_reduce"](k=k).run(rewriting, value)
-        outer, inner = (0, 1) if k == 0 and copies == LOCAL else (1, 0)
-        copy = _copy_of(_parts(value.owner, k), 0)
-        kept = RULES["map_lcl"](dim=outer).run(rewriting, copy.results[0])
-        blocks = RULES["map_lcl"](dim=inner).run(rewriting, _copy_in(kept.owner, 0).results[0])
-        if width > 1:
-            _copy_in_vectors(rewriting, blocks, width)
-        RULES["to_local"].run(rewriting, kept)
-
-
-def _copy_in_vectors(rewriting: Rewriting, value: SSAValue, width: int) -> None:
-    """Copy the elements of a map of copies, which are arrays, in vectors if they have such."""
-    before = rewriting.checkpoint()
-    try:
-        made = RULES["add_identity_inside"].run(rewriting, value)
-        copy = _copy_in(made.owner, 0)
-        new = RULES["vectorize"](w=width).run(rewriting, copy.results[0]).owner
-        assert isinstance(new, Operation)
-        RULES["vectorize_function"].run(rewriting, new.operands[0])
-        RULES["map_seq"].run(rewriting, _copy_in(made.owner, 0).results[0])
-    except NotApplicable:
-        rewriting.back_to(before)
+    RULES["to_private"].run(rewriting, held_reduction(rewriting.function).results[0])
 
 
 def _copy(rewriting: Rewriting, word: str, copies: str, width: int) -> None:
     """Copy the elements of the innermost maps over groups, or over work-items, or parts of them."""
     if word in HELD:
-        _copy_parts(rewriting, copies, width)
-        return
-    if word == PLANES:
+        copy_parts(rewriting, held_reduction(rewriting.function), copies, width)
+    elif word == PLANES:
         copy_planes(rewriting)
-        return
-    outer = GROUPS.get(word, "")
-    is_local = copies in (LOCAL, COLUMNS)
-    kinds = (maps.MapWrgOp,) if is_local else (maps.MapGlbOp, maps.MapLclOp)
-    live = reachable(rewriting.function)
-    found = [
-        op
-        for op in rewriting.function.walk()
-        if op in live and isinstance(op, kinds) and not _has_inside(op, kinds)
-    ]
-    if not found:
-        raise NotApplicable("there is nothing to copy")
-    for op in found:
-        t = op.block.args[0].type
-        if not isinstance(t, TensorType):
-            raise NotApplicable("the elements are no arrays")
-        rank = len(sizes_of(t))
-        dims = [int(d) for d in outer][-rank:] if is_local else []
-        if is_local and len(dims) < len(outer):
-            raise NotApplicable("the elements have fewer axes than the group")
-        if copies == COLUMNS and rank != 2:
-            raise NotApplicable("the elements are no matrices")
-        _copy_element(rewriting, op, rank, dims, copies, width)
-
-
-def _copy_element(
-    rewriting: Rewriting,
-    op: Operation,
-    rank: int,
-    dims: Sequence[int],
-    copies: str,
-    width: int,
-) -> None:
-    """Copy the elements of a map, arrays of so many axes, which work-items share out along some."""
-    if copies == COLUMNS:
-        outer = RULES["add_transposed_identity_inside"].run(rewriting, op.results[0]).owner
     else:
-        outer = RULES["add_identity_inside"].run(rewriting, op.results[0]).owner
-        for k in range(rank - 1):
-            RULES["add_identity_inside"].run(rewriting, _copy_in(outer, k).results[0])
-    if width > 1 and not dims:
-        inner = _copy_in(outer, rank - 1)
-        with suppress(NotApplicable):
-            new = RULES["vectorize"](w=width).run(rewriting, inner.results[0]).owner
-            assert isinstance(new, Operation)
-            RULES["vectorize_function"].run(rewriting, new.operands[0])
-    for k in range(rank):
-        rule = RULES["map_lcl"](dim=dims[k]) if k < len(dims) else RULES["map_seq"]
-        rule.run(rewriting, _copy_in(outer, k).results[0])
-    rule = RULES["to_private" if copies == PRIVATE else "to_local"]
-    rule.run(rewriting, _copy_in(outer, 0).results[0])
-
-
-def _copy_in(outer: Operation | Block, depth: int) -> Operation:
-    """The copy that the function of a map begins with, or one inside of it."""
-    assert isinstance(outer, maps.MapBase)
-    return _copy_of([outer.block.args[0]], depth)
-
-
-def _copy_of(found: Sequence[SSAValue], depth: int) -> Operation:
-    """The copy of one of some values, or one inside of it."""
-    for view in (view for value in found for view in _as_other_views(value)):
-        for use in view.uses:
-            op = use.operation
-            if isinstance(op, maps.MapBase) and _is_copy(op) and op.results[0].uses.get_length():
-                return op if depth == 0 else _copy_in(op, depth - 1)
-    raise NotApplicable("there is no copy")
-
-
-def _as_other_views(value: SSAValue) -> Iterator[SSAValue]:
-    """A value, and it transposed or in vectors."""
-    yield value
-    for use in value.uses:
-        if isinstance(use.operation, layout.TransposeOp | layout.AsVectorOp):
-            yield use.operation.results[0]
-
-
-def _parts(op: Operation | Block, number: int) -> list[SSAValue]:
-    """The parts of an array that the function of a reduction of several takes."""
-    assert isinstance(op, reductions.ReduceBase)
-    users = [use.operation for use in op.block.args[1].uses]
-    gets = [x for x in users if isinstance(x, values.GetOp) and x.index.data == number]
-    return [get.result for get in gets if get.result.uses.get_length()]
-
-
-def _is_copy(op: Operation) -> bool:
-    kinds = (maps.MapBase, layout.AsVectorOp, layout.AsScalarOp, YieldOp)
-    return all(isinstance(x, kinds) for x in op.walk())
-
-
-def _has_inside(op: Operation, kinds: tuple[type[Operation], ...]) -> bool:
-    return any(isinstance(x, kinds) for x in op.walk() if x is not op)
+        copy_elements(rewriting, [int(d) for d in GROUPS.get(word, "")], copies, width)
 
 
 def _map_ends(rewriting: Rewriting) -> None:
@@ -463,7 +344,7 @@ def _map_ends(rewriting: Rewriting) -> None:
     rows = [op for op in live if isinstance(op, maps.MapSeqOp | maps.MapGlbOp | maps.MapLclOp)]
     for op in rows:
         size = leading(as_array(op.input, op.pattern())).value
-        inside = _has_inside(op, (maps.MapBase,)) or level(op) is None
+        inside = has_inside(op, (maps.MapBase,)) or level(op) is None
         if not inside and size is not None and size > 2 * most:
             RULES["map_ends"](n=most).run(rewriting, op.results[0])
 

@@ -11,14 +11,13 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
+from tiledialect.exploration.lift.copies import COPIES, LOCAL, NONE
 from tiledialect.exploration.lift.mapping import (
     AHEAD,
-    COPIES,
     GROUPS_EACH,
     GROUPS_OF_UNIT,
-    LOCAL,
+    HELD,
     NO,
-    NONE,
     WAYS,
     WIDTHS,
     YES,
@@ -44,9 +43,11 @@ KEPT = 2
 cost model."""
 GROUP_SIZES = 16, 128
 """Work-items along an axis of a GPU's groups of two axes and of one."""
-TILE, BLOCK, ROW, PART = 128, 8, 1 << 14, 512
-"""Elements along an axis of a tile of a GPU's group, of a block of its work-item, of a row that
-its work-items go through in strides, and of a part that one work-item goes through."""
+BLOCKS = (128, 8, 8), (128, 8, 16), (1 << 14, 128, 128)
+"""Elements along an axis of a tile of a GPU's group and of a block of its work-item, and along the
+first one; of a row, and of those that its work-items go through in strides."""
+PART = 512
+"""Elements that one work-item goes through."""
 GAIN = 0.98
 """Most estimate of a changed seed, in multiples of the estimate before."""
 
@@ -79,26 +80,28 @@ def _kind(decisions: Decisions) -> str:
 
 
 def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Candidate]]:
-    """Candidates of all mappings of a program, and with copies of the best ones of each kind;
-    with the widest vectors, unrolled loops, and sizes of vectors."""
-    unrolled = UNROLLED[0 if space.device.traits.has_vectors else -1]
+    """Candidates of all mappings of a program, and of the best one of each with copies, which may
+    turn the order of mappings round; with the widest vectors and unrolled loops."""
+    items_are_lanes = not space.device.traits.has_vectors
+    unrolled = UNROLLED[-1 if items_are_lanes else 0]
     given = {PROGRAM: word, "vectors": WIDTHS[-1], "unroll": unrolled, **dict.fromkeys(WAYS, NO)}
     given |= {"copies": NONE, GROUPS_OF_UNIT: 0}
     best: dict[str, tuple[float, Decisions]] = {}
     for decisions, mapped in enumerated(lambda c: space.mapped(_FixedChooser(c, given))[1]):
+        mapping = str(decisions["mapping"])
+        # Work-items hold sums to share what they sum.
+        copies = {"copies": LOCAL} if items_are_lanes and mapping in HELD else {}
         for sizes in _starts(space, mapped):
             with suppress(DeadEndError):
-                found, candidate = made(space.candidate, {**given, **decisions, **sizes})
+                found, candidate = made(space.candidate, {**given, **decisions, **copies, **sizes})
                 yield found, candidate
-                kind = _kind(decisions)
                 ranked = candidate.estimate, found
-                best[kind] = min(best.get(kind, ranked), ranked, key=lambda pair: pair[0])
+                best[mapping] = min(best.get(mapping, ranked), ranked, key=lambda pair: pair[0])
     for _, decisions in best.values():
         for ahead in (YES, NO):
             with suppress(DeadEndError):
-                found, candidate = made(
-                    space.candidate, {**decisions, "copies": LOCAL, AHEAD: ahead}
-                )
+                copied = {**decisions, "copies": LOCAL, AHEAD: ahead}
+                found, candidate = made(space.candidate, copied)
                 yield found, candidate
                 if AHEAD not in found:
                     break
@@ -113,10 +116,11 @@ def _starts(space: LiftSpace, mapped: Derivation) -> Iterator[Decisions]:
     for size in own if sizes.names else own[:1]:
         yield {SIZE + name: size for name in sizes.names}
     if items_are_lanes and sizes.parts:
-        wholes = frozenset[str]().union(*sizes.parts.values())
-        for whole, part in ((TILE, BLOCK), (ROW, GROUP_SIZES[-1])):
+        wholes, first = frozenset[str]().union(*sizes.parts.values()), next(iter(sizes.parts))
+        for whole, part, longer in BLOCKS:
             found = {n: whole if n in wholes else GROUP_SIZES[0] for n in sizes.names}
-            yield {SIZE + n: part if n in sizes.parts else size for n, size in found.items()}
+            found |= {**dict.fromkeys(sizes.parts, part), first: longer}
+            yield {SIZE + name: size for name, size in found.items()}
     if items_are_lanes and sizes.inverse:
         lanes = space.device.sub_group_size
         yield {SIZE + n: PART if n in sizes.inverse else lanes for n in sizes.names}

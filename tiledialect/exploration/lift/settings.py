@@ -59,6 +59,8 @@ class MappingSettings:
     group10: bool = True
     parts: bool = True
     """Work-groups whose work-items share out elements and the parts of each, on GPUs."""
+    lines: bool = True
+    """Work-groups along two dimensions, whose work-items share out rows inside, on GPUs."""
     warps: bool = True
     """Warps and lanes, on GPUs."""
     sequential: bool = True

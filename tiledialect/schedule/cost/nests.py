@@ -39,6 +39,8 @@ class NestWork(Work):
     """Registers of a work-item."""
     local_memory: int = 0
     """Bytes of local memory of a group."""
+    waits: int = 0
+    """Times that a work-item waits for operands in a step that it takes at once."""
 
     def on(self, device: Device) -> Estimate:
         """The longest of instructions, accesses, bytes through the caches, bytes of memory, and a
@@ -48,6 +50,7 @@ class NestWork(Work):
         arithmetic, accesses = (
             x / (device.arithmetic * 1e9) * shares for x in (self.operations, self.accesses)
         )
+        arithmetic *= self._last_round(device)
         cache = self.traffic / near * shares
         memory = self.touched / (bandwidth if self.touched > device.most_kept else near)
         # A few cores ask for as much as memory gives, one does not; nor do a GPU's few work-items.
@@ -85,6 +88,17 @@ class NestWork(Work):
             limits.append(device.local_mem_unit // self.local_memory)
         return max(1, min(limits))
 
+    def _last_round(self, device: Device) -> float:
+        """Factor by which arithmetic is slower as a unit's last groups are too few to keep it
+        busy."""
+        if not device.traits.interleaves_groups:
+            return 1.0
+        each = ceil_div(self.groups, device.compute_units)
+        last = each % self._resident(device)
+        warps = last * ceil_div(self.items, max(device.sub_group_size, 1))
+        alone = max(1.0, device.rates.nests.busy / warps) if last else 1.0
+        return (each - last + last * alone) / max(each, 1)
+
     def _waiting_seconds(self, device: Device, arithmetic: float) -> float:
         """Seconds in which groups wait for the tiles of their steps, as those of schedules do
         (`items`): others on the unit hide that, and tiles that are fetched ahead."""
@@ -97,13 +111,14 @@ class NestWork(Work):
         return rounds * (max(0.0, alone - own * resident) + seen + barriers / resident)
 
     def _step_seconds(self, device: Device) -> float:
-        """Seconds of the steps of a GPU's work-items, of which so many run at a time."""
+        """Seconds in which a GPU's work-items, of which so many run at a time, wait for the sums of
+        steps and for operands."""
         if not device.traits.interleaves_groups:
             return 0.0
         warps = self.groups * ceil_div(self.items, max(device.sub_group_size, 1))
         rates = device.rates.nests
         turns = ceil(warps / (rates.resident * device.compute_units))
-        return turns * self.steps * rates.step_latency * device.latency * 1e-6
+        return turns * (self.steps * rates.step_latency + self.waits) * device.latency * 1e-6
 
     def _shares(self, device: Device) -> float:
         """Factor by which a kernel is slower than on a device whose units are all busy."""

@@ -155,6 +155,7 @@ class Nests:
     cache_rate: float
     group: float
     hiding: float
+    busy: float
     resident: float
     step_latency: float
     overlap_loss: float

@@ -128,6 +128,7 @@ REFUSED: list[tuple[str, Any, str, dict[str, Any], str]] = [
     ("reshape_maps", on(lift.array(3, 7))(lambda m, x: x >> lift.map2(lift.abs)), "map", {"n": 4}, "split_join: split(4) needs 4 to divide the size of the result of join, which is 21"),
     ("reuse_from_map", on(V, lift.array(7))(lambda m, x, y: x >> lift.map(lambda a: y >> lift.map(lambda b: a * b))), "map", {"n": 4}, "split_join: split(4) needs 4 to divide the size of y, which is 7"),
     ("reuse_from_map", nested, "map", {"n": 2}, "map_map_interchange: a function that is moved uses an argument of the map around it"),
+    ("block_rows", x_map, "map", {"n": 2}, "map_map_interchange: arith.addf stands in the place of any map(f); transpose_both_sides: arith.addf stands in the place of map(f); map_map_transpose_zip_inside: arith.addf stands in the place of map(f)"),
     ("tile_maps", nested, "map", {"m": 2, "n": 2}, "reuse_from_map: map_map_interchange: a function that is moved uses an argument of the map around it"),
     ("register_block_1d", product7, "map", {"n": 4}, "split_join: split(4) needs 4 to divide the size of x, which is 7"),
     ("register_block_2d", product7, "map", {"m": 4, "n": 4}, "tile_maps: split_join: split(4) needs 4 to divide the size of x, which is 7"),
