@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import weakref
 
@@ -94,6 +95,35 @@ def test_parameters_that_change_are_bound_anew(bound, device):
         change()
         check(run, model, x)
         assert not bound[-1]
+
+
+class Counting(Scaled):
+    """A model that changes a buffer at each call, of which more may be computed alone."""
+
+    def __init__(self, is_packed):
+        super().__init__()
+        self.is_packed = is_packed
+
+    def forward(self, x):
+        factor = self.scale.reshape(2, 2).sum(0).sum() if self.is_packed else 1.0
+        found = self.linear(x) * self.scale * factor
+        self.scale.add_(found[0])
+        return found
+
+
+@DEVICES
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_buffers_that_a_model_changes_are_looked_at_at_each_call(bound, device, is_packed):
+    model = Counting(is_packed)
+    own = td.torch.to_device(copy.deepcopy(model))
+    run = compiled(own, device)
+    for _ in range(4):
+        x = torch.rand(3, 6)
+        with torch.no_grad():
+            torch.testing.assert_close(run(x), model(x))
+            torch.testing.assert_close(own.scale, model.scale)
+    # The second call sees that the buffer has changed.
+    assert bound == [False, False, *[not is_packed] * 2]
 
 
 def test_an_input_that_shares_a_parameters_memory_is_not_bound(bound):

@@ -7,7 +7,7 @@ A model may have hundreds of parameters, and looking at each takes microseconds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import ReferenceType, ref
@@ -37,6 +37,10 @@ class Parameter:
             and self.resident.is_known
         )
 
+    def has_changed(self, value: Any) -> bool:
+        """Whether an input is the parameter, with other elements."""
+        return self.reference() is value and value._version != self.version
+
 
 @dataclass(frozen=True)
 class Varying:
@@ -61,6 +65,10 @@ class BoundCall:
     """Arguments of the function; None for those that differ by call."""
     varying: Sequence[Varying]
 
+    def changed(self, values: Sequence[Any]) -> set[int]:
+        """Places of the parameters with other elements."""
+        return {p.place for p in self.parameters if p.has_changed(values[p.place])}
+
     def matching(self, values: Sequence[Any]) -> list[Any] | None:
         """The arguments for the inputs of a later call; None if parameters or shapes differ."""
         for parameter in self.parameters:
@@ -83,12 +91,14 @@ def bound_call(
     given: Inputs,
     values: Sequence[Any],
     all_dense: Sequence[Given],
+    changing: Collection[int],
     forget: Callable[[Any], None],
 ) -> BoundCall | None:
     """The call of a function with tensors, and arrays among them, for the inputs of its graph.
 
-    The arguments keep the memory of parameters: ``forget`` is called when one of these is gone.
-    None if no input is a resident parameter, or another one shares the memory of any.
+    Parameters at the places ``changing`` are looked at at each call. The arguments keep the memory
+    of the others: ``forget`` is called when one of these is gone. None if no input is a resident
+    parameter that stays, or another one shares the memory of any.
     """
     places = {id(d): k for k, (d, _) in enumerate(all_dense) if isinstance(d, Tensor)}
     if len(places) < sum(isinstance(v, Tensor) for v in values):
@@ -96,7 +106,7 @@ def bound_call(
     parameters: list[Parameter] = []
     others: list[tuple[int, Any]] = []
     for place, value in enumerate(values):
-        own = resident(value)
+        own = None if place in changing else resident(value)
         if own is None:
             others.append((place, described(all_dense[place])))
         elif own.parameter is None or own.parameter() is not value:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -76,6 +76,8 @@ class CompiledGraph(torch.nn.Module):
         self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
         self._bound: tuple[BoundCall, Specialized] | None = None
         """The last call, where it has parameters that stay."""
+        self._changing: set[int] = set()
+        """Places of parameters that changed between calls, as caches of keys and values do."""
 
     @front_door
     def forward(self, *values: Any) -> Any:
@@ -91,6 +93,7 @@ class CompiledGraph(torch.nn.Module):
         if bound is None or ready is None or recorders:
             return None
         if (arguments := bound.matching(values)) is None:
+            self._changing |= bound.changed(values)
             return None
         return tensors_of(bound.function(*arguments)), ready.outputs
 
@@ -104,15 +107,25 @@ class CompiledGraph(torch.nn.Module):
             return (), ready.outputs
         function = ready.function
         inputs = [(n, _seed() if place < 0 else given[place][0]) for n, place in ready.inputs]
+        packed: Collection[str] = ()
         if ready.parts is not None:
-            function, inputs = ready.parts.of(inputs)
+            function, inputs, packed = ready.parts.of(inputs)
         if recorders:
             return host_results(partial(recorders[-1].run, function), inputs), ready.outputs
         found = results(function, function.device, inputs, self._saved_results(ready))
-        if ready.parts is not None and all(place >= 0 for _, place in ready.inputs):
-            bound = bound_call(function, inputs, values, given, self._forget)
+        if ready.parts is not None and self._may_bind(ready, packed):
+            varying = self._changing
+            bound = bound_call(function, inputs, values, given, varying, self._forget)
             self._bound = None if bound is None else (bound, ready)
         return found, ready.outputs
+
+    def _may_bind(self, ready: Specialized, packed: Collection[str]) -> bool:
+        """Whether what was computed of inputs with these names serves later calls, and no input is
+        made for a call."""
+        return all(
+            place >= 0 and not (name in packed and place in self._changing)
+            for name, place in ready.inputs
+        )
 
     def _forget(self, _: Any) -> None:
         """Free the memory of parameters that are gone."""

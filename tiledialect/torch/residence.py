@@ -186,14 +186,14 @@ class Parts:
         self._kept = kept
         self._packings: dict[tuple[str, ...], Packing | None] = {}
 
-    def of(self, inputs: Inputs) -> tuple[Function, Inputs]:
-        """The function to call for tensors, and its inputs. Results of parameters alone are kept
-        until one changes."""
+    def of(self, inputs: Inputs) -> tuple[Function, Inputs, Collection[str]]:
+        """The function to call for tensors, its inputs, and the names of those given of which
+        there are results among these. Results of parameters alone are kept until one changes."""
         own = dict(inputs)
         found = {name: resident(value) for name, value in inputs} if _residents else {}
         residents = {n: r for n, r in found.items() if r is not None and r.parameter is not None}
         if not residents:
-            return self.function, inputs
+            return self.function, inputs, ()
         names = self.function.inputs
         constants = tuple(o for o, (n, _) in zip(names, inputs, strict=True) if n in residents)
         if constants not in self._packings:
@@ -201,7 +201,7 @@ class Parts:
             self._packings[constants] = packing_of(self.function, types, constants)
         packing = self._packings[constants]
         if packing is None:
-            return self.function, inputs
+            return self.function, inputs, ()
         given = {o: own[n] for o, (n, _) in zip(names, inputs, strict=True)}
         read = [n for o, (n, _) in zip(names, inputs, strict=True) if o in packing.constants]
         pairs = ((residents[n], own[n]) for n in read)
@@ -211,7 +211,7 @@ class Parts:
             kept = packing.results(self._first(given, packing))
             self._kept.put(packing.text, (current, kept))
         arrays = packing.arrays(given, kept)
-        return packing.second, list(zip(packing.second.inputs, arrays, strict=True))
+        return packing.second, list(zip(packing.second.inputs, arrays, strict=True)), read
 
     def _first(self, given: Mapping[str, Any], packing: Packing) -> dict[str, Any]:
         """Arrays of parameters on the device; they are copied for this alone."""
