@@ -24,6 +24,8 @@ from typing import IO, Any
 
 PATIENCE = 10
 """Number of time limits that a child may take where other processes keep the processors busy."""
+SOON = 0.1
+"""Share of a time limit in which a line comes without a look at what the child waits for."""
 MARK = "tiledialect: "
 """Prefix of the lines in which a child names trials, and at last the result; drivers write lines of
 their own."""
@@ -104,8 +106,12 @@ class Child:
         Raises a TimeoutError if the line does not come in time. Time in which the process waits for
         busy processors does not count: a device that works would be refused for good.
         """
-        pid = self.process.pid
-        began, before = time.monotonic(), waited(pid)
+        pid, began = self.process.pid, time.monotonic()
+        # Most lines come soon, and looks at all threads of many children would keep this process
+        # from reading them.
+        with suppress(Empty):
+            return self._lines.get(timeout=SOON * limit)
+        before = waited(pid)
         while True:
             granted = min(max(0.0, waited(pid) - before), PATIENCE * limit)
             left = began + limit + granted - time.monotonic()

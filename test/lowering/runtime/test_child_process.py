@@ -1,0 +1,29 @@
+"""Children that report to the process that started them."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+
+from tiledialect.lowering.runtime import child_process
+from tiledialect.lowering.runtime.child_process import start
+
+LINES = "from tiledialect.lowering.runtime.child_process import say\n"
+LINES += "for k in range(20): say(tries=str(k))\n"
+
+
+def test_lines_that_come_soon_cost_no_look_at_the_child(monkeypatch: pytest.MonkeyPatch):
+    """A child has a hundred threads, and a search a dozen children."""
+    looks = list[int]()
+
+    def looked(pid: int) -> float:
+        looks.append(pid)
+        return 0.0
+
+    monkeypatch.setattr(child_process, "waited", looked)
+    with ExitStack() as stack:
+        child = start(LINES + "say(reason='done')", (), stack)
+        assert child is not None
+        report = child.report(1000.0, "nothing")
+    assert (report.reason, report.tried, looks) == ("done", "", [])
