@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -36,6 +37,7 @@ from tiledialect.ir.names import give_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import argument_names, find_function, result_names
 from tiledialect.passes.gradient.tile_gradient import derived_names
+from tiledialect.schedule.cost.device import LINE
 
 if TYPE_CHECKING:
     from tiledialect.lowering.runtime.device.device import Device
@@ -59,7 +61,7 @@ class Packing:
     def results(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """Results of the first part."""
         found = self.first(*(values[name] for name in self.constants))
-        found = tuple(found) if isinstance(found, tuple) else (found,)
+        found = tuple(map(_aligned, found if isinstance(found, tuple) else (found,)))
         # Without an input on the device a call gives arrays of the host.
         return found if self.constants else _placed(found, self.first.device)
 
@@ -77,6 +79,20 @@ def _placed(arrays: Sequence[Any], device: Device) -> tuple[Any, ...]:
     from tiledialect.lowering.runtime.device.queues import queue_for
 
     return tuple(cla.to_device(queue_for(device), a) for a in arrays)
+
+
+def _aligned(array: Any) -> Any:
+    """An array of the host at the beginning of a line of the cache: vectors of it are in one each.
+
+    NumPy's own begin anywhere in a line.
+    """
+    if not isinstance(array, np.ndarray):
+        return array
+    room = np.empty(array.nbytes + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    found = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
 
 
 def packing_of(function: Function, types: Types, constants: Collection[str]) -> Packing | None:
