@@ -21,7 +21,7 @@ from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.passes.lift import RULES, Derivation, replay
 from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.traits import Kind
-from tiledialect.schedule.search.decisions import enumerated, made
+from tiledialect.schedule.search.decisions import Fixed, enumerated, made
 
 SMALL = Settings(
     algorithmic=AlgorithmicSettings(most_rewritten=2, most_programs=3),
@@ -132,3 +132,11 @@ def test_seeds_are_waited_for_where_no_other_process_looks_for_them(fast: td.Dev
     assert part.awaited_seeds == part.least_seeds
     part.estimators = cast(Estimators, SimpleNamespace(count=2))
     assert part.awaited_seeds < part.least_seeds
+
+
+def test_decisions_that_come_again_make_no_new_program(fast: td.Device):
+    space = part_of("gemv", fast)
+    drawn = (d for d, _ in enumerated(space.candidate) if any(n.startswith("size ") for n in d))
+    given = next(drawn)
+    first, again = (space.derivation(Fixed(given)) for _ in range(2))
+    assert first is again and space.derivation(Fixed(next(drawn))) is not first

@@ -37,6 +37,7 @@ from tiledialect.exploration.lift.levels import (
     open_patterns,
     reduces_parts,
 )
+from tiledialect.exploration.lift.parameters import KEPT, Kept
 from tiledialect.exploration.lift.planes import PLANES, copy_planes, rule_for, slid
 from tiledialect.exploration.lift.settings import MappingSettings, native_lanes
 from tiledialect.exploration.lift.unrolling import UNROLLED, each_once, short_loops, unroll
@@ -123,6 +124,8 @@ class MappingSpace:
         default_factory=dict[tuple[object, ...], "Derivation | None"], compare=False
     )
     """Programs by decisions, as searches come to them again."""
+    kept: Kept = field(default_factory=lambda: Kept(KEPT), compare=False)
+    """The last ones with unrolled loops."""
 
     def mapped(self, chooser: Chooser) -> Derivation:
         """The mapping that decisions make; raises a ``DeadEndError`` if they make none."""
@@ -238,7 +241,9 @@ class MappingSpace:
             return derivation
         counts = [0, *(n for n in UNROLLED if any(short_loops(derivation.function, n)))]
         most = int(chooser.choose("unroll", counts)) if len(counts) > 1 else 0
-        return _followed(derivation, partial(unroll, most=most)) or derivation
+        key = derivation.text, most
+        found = self.kept.find(key) or _followed(derivation, partial(unroll, most=most))
+        return self.kept.put(key, found or derivation)
 
 
 def _has_pads(function: func.FuncOp) -> bool:
@@ -262,9 +267,6 @@ def _followed(derivation: Derivation, *stages: Callable[[Rewriting], None]) -> D
         except TileError:
             return None
     return derivation
-
-
-# -- applying rules ------------------------------------------------------------------------------
 
 
 # -- steps -----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ conditions, too. A chooser decides one size after the other among the values tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
@@ -26,6 +26,7 @@ from tiledialect.errors import TileError
 from tiledialect.exploration.lift.settings import ParameterSettings
 from tiledialect.index.size import Size
 from tiledialect.ir.ancestors import ancestors
+from tiledialect.lru_cache import LruCache
 from tiledialect.passes.lift.rules.open_sizes import defined_sizes, open_sizes
 from tiledialect.passes.lift.rules.places import reachable
 from tiledialect.passes.lift.strategies.derivation import Derivation
@@ -37,6 +38,9 @@ SIZE = "size "
 """Beginning of the names of decisions on sizes."""
 LOCAL_MEMORY, PRIVATE_MEMORY = 50000, 1024
 """Most bytes of a group and of a work-item, where neither the settings nor the device tell."""
+KEPT = 32
+"""Derivations that a search keeps, the last ones."""
+Kept = LruCache[tuple[object, ...], Derivation]
 FLOAT = 4
 """Bytes of a float."""
 POWERS = tuple(2**k for k in range(11))
@@ -89,6 +93,8 @@ class ParameterSpace:
     program: Derivation
     settings: ParameterSettings
     device: Device | None = None
+    kept: Kept = field(default_factory=lambda: Kept(KEPT), compare=False)
+    """Derivations by decisions, as searches come to the last ones again."""
 
     def bound(self, chooser: Chooser) -> Derivation:
         """The program with the sizes that decisions give; raises a ``DeadEndError`` where the
@@ -101,8 +107,9 @@ class ParameterSpace:
             options = [n for n in self._candidates(name, chosen) if self._may(name, n, chosen)]
             chosen[name] = int(chooser.choose(SIZE + name, options))
         self._require(chosen)
+        key = self.program.text, *chosen.items()
         try:
-            return self.program.bind(**chosen)
+            return self.kept.find(key) or self.kept.put(key, self.program.bind(**chosen))
         except TileError as error:
             raise DeadEndError(error.message) from None
 

@@ -40,7 +40,9 @@ PASSES = 3
 """Most passes of small changes of a candidate, as long as it gets better."""
 LOOKS = 6
 """Number of programs that are looked at before small changes of the best candidates, which take as
-long as the looks; those of a candidate that is several times as fast as others do not wait."""
+long as the looks."""
+LEAP = 2.0
+"""Times that a program is faster than all before it, from which its changes do not wait."""
 FEWEST = 1e-9
 """Least seconds of a kernel in ratios."""
 LOOK = 0.1
@@ -131,7 +133,9 @@ class _Seeds:
         most = (self._estimators.count + 1) // 2
         while True:
             looks = sum(ranked is None for ranked in self._flying.values())
-            for word in islice(words, most - looks):
+            # What is done may be given before the next look, which takes long in this process.
+            free = 0 if any(future.done() for future in self._flying) else most - looks
+            for word in islice(words, free):
                 self._flying[self._estimators.best_of(word, self._start.text)] = None
             if not self._flying:
                 break
@@ -163,7 +167,7 @@ class _Seeds:
             if ranked.estimate < (NEAR * self._plain if number else self._best):
                 self._best = min(self._best, ranked.estimate)
                 yield ranked.decisions
-        is_due = self._looked >= LOOKS or PROMISING * self._plain < before
+        is_due = self._looked >= LOOKS or LEAP * self._plain < before
         if is_due and self._pool and self._pool[0].estimate < PROMISING * self._plain:
             self._refine(self._pool.pop(0))
 

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.errors import TileError
 from tiledialect.exploration.lift.algorithmic import stream
 from tiledialect.exploration.lift.mapping import MappingSpace
-from tiledialect.exploration.lift.parameters import ParameterSpace
+from tiledialect.exploration.lift.parameters import KEPT, Kept, ParameterSpace
 from tiledialect.exploration.lift.programs import Programs
 from tiledialect.exploration.lift.settings import Settings, native_lanes
 from tiledialect.exploration.parts import Candidate
@@ -47,6 +47,7 @@ class LiftSpace:
     def __post_init__(self):
         self._spaces: dict[str, MappingSpace] = {}
         self._sizes: dict[str, ParameterSpace] = {}
+        self._kept = Kept(KEPT)
         self.estimates: dict[str, float] = {}
         """Seconds by the cost model of the derivations so far, by their texts."""
 
@@ -78,14 +79,14 @@ class LiftSpace:
         word = str(chooser.choose(PROGRAM, self.programs, self.programs))
         if word not in self._spaces:
             given = self.programs.program(word), self.settings.mapping, self.device
-            self._spaces[word] = MappingSpace(*given)
+            self._spaces[word] = MappingSpace(*given, kept=self._kept)
         return self._spaces[word], self._spaces[word].mapped(chooser)
 
     def space_of(self, mapped: Derivation) -> ParameterSpace:
         """The open sizes of a mapped program."""
         if mapped.text not in self._sizes:
             given = mapped, self.settings.parameters, self.device
-            self._sizes[mapped.text] = ParameterSpace(*given)
+            self._sizes[mapped.text] = ParameterSpace(*given, kept=self._kept)
         return self._sizes[mapped.text]
 
 
