@@ -74,8 +74,8 @@ class LiftPart(LiftSpace):
 
     @property
     def awaited_seeds(self) -> int:
-        """Those that mutations need to begin with; all where no other process looks for seeds, as
-        mutations would take its time."""
+        """Number of seeds before mutations: the least they need, or all where other processes look
+        for seeds."""
         is_here = self.estimators is None or self.estimators.count == 1
         return self.least_seeds if is_here else FIRST
 
