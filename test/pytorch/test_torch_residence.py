@@ -64,6 +64,28 @@ def test_parameters_are_copied_when_they_change(uploads, device):
         assert sorted(uploads) == [4, 6, 12]
 
 
+class Counting(torch.nn.Module):
+    """A product and the number of its calls, a scalar."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 4)
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        return self.linear(x) * self.calls
+
+
+def test_scalars_are_copied(device):
+    model = td.torch.to_device(Counting())
+    run = compiled(model, device)
+    x = torch.rand(2, 3)
+    with torch.no_grad():
+        for k in range(1, 4):
+            torch.testing.assert_close(run(x), model.linear(x) * k)
+
+
 def test_data_of_a_parameter_has_its_changes(device):
     weight = td.torch.to_device(torch.nn.Linear(3, 4)).weight
     parts, whole, x = compiled(torch.sin, device), compiled(torch.mul, device), torch.rand(3)

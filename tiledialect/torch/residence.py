@@ -235,4 +235,5 @@ def upload(queue: Any, array: Any) -> Any:
     """A copy of an array in a device's memory."""
     import pyopencl.array as cla
 
-    return cla.to_device(queue, np.ascontiguousarray(array))
+    # `ascontiguousarray` makes a scalar an array of one axis.
+    return cla.to_device(queue, np.asarray(array, order="C"))
