@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.analysis.kernel_facts import contraction_facts
 from tiledialect.dialects.tile.base import size_of, tensor_type
@@ -202,7 +202,8 @@ class Merging:
                 return None
             if shape(v)[axis] != shape(f.op.result)[f.place]:
                 return None
-        if len({_other_sizes(v, axis) for v in values}) > 1:
+        forms = {(_other_sizes(v, axis), tensor_type(v).element_type) for v in values}
+        if len(forms) > 1:
             return None
         return layout.concatenate(self.b, values, axis)
 
@@ -215,13 +216,6 @@ class Merging:
             keep_name(part, result)
             result.replace_all_uses_with(part)
             start = stop
-        pending = [v.owner for v in results]
-        while pending:
-            op = pending.pop()
-            if isinstance(op, Operation) and not any(v.uses for v in op.results):
-                more = [v.owner for v in op.operands if isinstance(v.owner, PURE)]
-                Rewriter.erase_op(op)
-                pending += [m for m in more if m not in pending]
 
 
 def _same_users(results: Sequence[SSAValue]) -> list[ElementwiseOp] | None:
@@ -237,6 +231,7 @@ def _same_users(results: Sequence[SSAValue]) -> list[ElementwiseOp] | None:
     is_same = all(
         (type(x), x.properties) == (type(found[0]), found[0].properties)
         and shape(x.res) == shape(result)
+        and tensor_type(x.res).element_type == tensor_type(found[0].res).element_type
         for x, result in pairs
     )
     return found if is_same and len({*found}) == len(found) else None
@@ -304,18 +299,9 @@ class TileMergeProductsPass(ModulePass):
                 merging.put(product)
                 is_merged = True
             else:
-                _erase(product)
+                product.erase()
+        # What was put side by side for nothing, and what the merged products replace.
+        region_dce(function.body)
         if is_merged:
             sort_topologically(block)
         return is_merged
-
-
-def _erase(product: ContractionOp) -> None:
-    """Erase a product that is not put, and the constants that were put side by side for it."""
-    unused = [v.owner for v in product.inputs]
-    product.erase()
-    while unused:
-        op = unused.pop()
-        if isinstance(op, ContractionOp) and not op.result.uses:
-            unused += [v.owner for v in op.operands]
-            Rewriter.erase_op(op)

@@ -22,6 +22,19 @@ func.func @heads(%X: tensor<64x128xf32> {tile.name = "X"}, %V: tensor<128x32xf32
   func.return %S : tensor<64x64xf32>
 }
 
+// Ops with results of other types follow the parts.
+// CHECK-LABEL: func.func @casts
+// CHECK:         %P = tile.contraction add(%X[m, k] mul %{{.*}}[k, n]) -> [m, n] {{.*}} -> tensor<64x96xf32>
+// CHECK:         %D = tile.cast %{{.*}} : (tensor<64x32xf32>) -> tensor<64x32xf64>
+// CHECK:         %E = tile.cast %{{.*}} : (tensor<64x64xf32>) -> tensor<64x64xf16>
+func.func @casts(%X: tensor<64x128xf32> {tile.name = "X"}, %V: tensor<128x32xf32> {tile.name = "V"}, %W: tensor<128x64xf32> {tile.name = "W"}) -> (tensor<64x32xf64>, tensor<64x64xf16>) {
+  %P = tile.contraction add(%X[m, k] mul %V[k, n]) -> [m, n] : (tensor<64x128xf32>, tensor<128x32xf32>) -> tensor<64x32xf32>
+  %Q = tile.contraction add(%X[i, j] mul %W[j, k]) -> [i, k] : (tensor<64x128xf32>, tensor<128x64xf32>) -> tensor<64x64xf32>
+  %D = tile.cast %P : (tensor<64x32xf32>) -> tensor<64x32xf64>
+  %E = tile.cast %Q : (tensor<64x64xf32>) -> tensor<64x64xf16>
+  func.return %D, %E : tensor<64x32xf64>, tensor<64x64xf16>
+}
+
 // A product by a tensor that varies stays, and one of another tensor; ops with others on the results follow.
 // CHECK-LABEL: func.func @others
 // CHECK:         tile.contraction add(%X[m, k] mul %A[k, n]) -> [m, n]
