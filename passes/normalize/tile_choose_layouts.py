@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -165,16 +165,24 @@ class Linked:
             order = tuple(self.order.index(k) for k in order)
         return order
 
-    def saved(self, transpositions: dict[ContractionOp, Order]) -> int:
+    @property
+    def contractions(self) -> list[ContractionOp]:
+        """Contractions that make or read the values, each once."""
+        near = (op for v in self.values for op in (v.owner, *(use.operation for use in v.uses)))
+        return [*dict.fromkeys(op for op in near if isinstance(op, ContractionOp))]
+
+    def saved(self) -> int:
         """Bytes of the copies that are not made then, less those that are."""
         total = 0
-        for op, before in transpositions.items():
+        for op in self.contractions:
+            before = _order_of_copy(op)
+            if before is None:
+                continue
             sizes = shape(op.inputs[0])
             own = _permuted(sizes, self.order) if op.inputs[0] in self.values else sizes
             change = is_view(own, self.after(op, before)) - is_view(sizes, before)
-            total += (
-                change * size_of(op.result) * element_bytes(tensor_type(op.result).element_type)
-            )
+            t = tensor_type(op.result).element_type
+            total += change * size_of(op.result) * element_bytes(t)
         return total
 
     def put(self) -> None:
@@ -208,40 +216,49 @@ class Linked:
             op.operands[k] = view.result
 
 
-def _drop_views(function: func.FuncOp) -> None:
+def _drop_views(contractions: Iterable[ContractionOp]) -> None:
     """Replace copies that leave the elements in their places by reshapes."""
-    for op in list(_changeable(function)):
+    for op in contractions:
         if _moves_nothing(op):
             view = ReshapeOp.of(op.inputs[0], shape(op.result))
             take_name(view.result, op.result)
             Rewriter.replace_op(op, view)
 
 
-def _changeable(function: func.FuncOp) -> Iterator[ContractionOp]:
-    for op in ops_of(function, ContractionOp):
-        if not isinstance(op.parent_op(), KernelOp) and _can_change(op):
-            yield op
+def _changeable(function: func.FuncOp) -> list[ContractionOp]:
+    found = ops_of(function, ContractionOp)
+    return [op for op in found if not isinstance(op.parent_op(), KernelOp) and _can_change(op)]
 
 
-def _transpositions(function: func.FuncOp) -> dict[ContractionOp, Order]:
-    """Copies that change the order of axes; those of arguments may be made once."""
-    found = ((op, transposition(op)) for op in _changeable(function))
-    return {
-        op: order
-        for op, order in found
-        if order is not None and not isinstance(before_reshapes(op.inputs[0]), BlockArgument)
-    }
+def _order_of_copy(op: ContractionOp) -> Order | None:
+    """Order that a copy gives the axes of its operand; None for another contraction, and for copies
+    of arguments, which may be made once."""
+    order = transposition(op)
+    is_of_argument = order is not None and isinstance(before_reshapes(op.inputs[0]), BlockArgument)
+    return None if is_of_argument else order
 
 
-def _better(function: func.FuncOp) -> Linked | None:
-    """A change of an order that makes copies superfluous; None if there is none."""
-    copies = _transpositions(function)
-    for op, order in copies.items():
-        pairs = (op.inputs[0], order), (op.result, inverse(order))
-        for found in (Linked.with_value(value, wanted) for value, wanted in pairs):
-            if found is not None and found.saved(copies) > 0:
-                return found
-    return None
+def _better(op: ContractionOp) -> Linked | None:
+    """A change of an order that makes a copy superfluous; None if there is none."""
+    if (order := _order_of_copy(op)) is None:
+        return None
+    pairs = (op.inputs[0], order), (op.result, inverse(order))
+    found = (Linked.with_value(value, wanted) for value, wanted in pairs)
+    return next((x for x in found if x is not None and x.saved() > 0), None)
+
+
+def _save_copies(function: func.FuncOp) -> bool:
+    """Change the orders of axes that copies change; whether that saved any."""
+    is_changed = False
+    for op in _changeable(function):
+        # A change before may have made it a view.
+        better = _better(op) if op.parent is not None else None
+        if better is not None:
+            contractions = better.contractions
+            better.put()
+            _drop_views(contractions)
+            is_changed = True
+    return is_changed
 
 
 class TileChooseLayoutsPass(ModulePass):
@@ -261,10 +278,9 @@ class TileChooseLayoutsPass(ModulePass):
         for function in ops_of(op, func.FuncOp):
             if function.is_declaration:
                 continue
-            _drop_views(function)
-            while (better := _better(function)) is not None:
-                better.put()
-                _drop_views(function)
+            _drop_views(_changeable(function))
+            while _save_copies(function):
+                pass
             sink_reshapes(function)
         patterns = GreedyRewritePatternApplier([DropReshape(), ComputeUnitAxes()])
         PatternRewriteWalker(patterns).rewrite_module(op)
