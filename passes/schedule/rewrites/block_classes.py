@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import func
 from xdsl.ir import BlockArgument, SSAValue
+from xdsl.utils.disjoint_set import DisjointSet
 
 from tiledialect.dialects.tile.base import tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -19,6 +20,7 @@ from tiledialect.passes.schedule.rewrites.blocked_axes import (
     Blocks,
     blockable,
     is_reshape,
+    values_of,
     whole_index,
 )
 from tiledialect.schedule.cost.device import Device
@@ -30,11 +32,13 @@ divide the axis."""
 
 @dataclass
 class Classes:
-    """Classes of values, by a value that stands for each."""
+    """Classes of values."""
 
     axis: int
     """Place of the axis that is to lie in blocks, counted from the end."""
-    parents: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    values: Sequence[SSAValue]
+    """All values, each once."""
+    joined: DisjointSet[SSAValue] = field(init=False)
     wanted: set[SSAValue] = field(default_factory=set[SSAValue])
     """Values that are to lie in blocks."""
     pinned: set[SSAValue] = field(default_factory=set[SSAValue])
@@ -45,23 +49,21 @@ class Classes:
     """Values without the axis that must have blocks along another one, counted from the end, if a
     value, the first one, lies in blocks."""
 
-    def root(self, value: SSAValue) -> SSAValue:
-        """The value that stands for a value's class."""
-        while (parent := self.parents.setdefault(value, value)) is not value:
-            value = parent
-        return value
+    def __post_init__(self) -> None:
+        self.joined = DisjointSet(self.values)
 
     def join(self, values: Sequence[SSAValue]) -> None:
         """Let values have the same layout."""
         for value in values[1:]:
-            self.parents[self.root(value)] = self.root(values[0])
+            self.joined.union(values[0], value)
 
     def blocks(self, device: Device) -> Mapping[SSAValue, Blocks]:
         """Blocks of the values that are to lie in blocks, and can."""
-        pinned, wanted = ({self.root(v) for v in vs} for vs in (self.pinned, self.wanted))
+        find = self.joined.find
+        pinned, wanted = (set(map(find, vs)) for vs in (self.pinned, self.wanted))
         members: dict[SSAValue, list[SSAValue]] = {}
-        for value in self.parents:
-            members.setdefault(self.root(value), []).append(value)
+        for value in self.values:
+            members.setdefault(find(value), []).append(value)
         found: dict[SSAValue, Blocks] = {}
         for root in wanted - pinned:
             own = self._blocks(members[root], device)
@@ -69,7 +71,7 @@ class Classes:
         for value, view, axis in self.views:
             if (own := found.get(value)) is not None:
                 own = Blocks(axis, own.size, is_view=True)
-                found |= dict.fromkeys(members[self.root(view)], own)
+                found |= dict.fromkeys(members[find(view)], own)
         return found
 
     def _blocks(self, values: Sequence[SSAValue], device: Device) -> Blocks | None:
@@ -161,9 +163,11 @@ def _own_axes(kernels: Collection[KernelOp], known: Collection[SSAValue]) -> Ite
 
 def classes_of(function: func.FuncOp, known: Collection[SSAValue], axis: int) -> Classes:
     """Classes of a function's values."""
-    found = Classes(axis)
-    found.pinned.update(function.body.block.args)
-    for op in function.body.block.ops:
+    block = function.body.block
+    inner = [v for op in block.ops if isinstance(op, KernelOp) for v in values_of(op.block)]
+    found = Classes(axis, [*values_of(block), *inner])
+    found.pinned.update(block.args)
+    for op in block.ops:
         if isinstance(op, KernelOp) and blockable(op, known):
             found.add(op, known)
         else:
