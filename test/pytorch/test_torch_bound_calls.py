@@ -97,6 +97,19 @@ def test_parameters_that_change_are_bound_anew(bound, device):
         assert not bound[-1]
 
 
+@DEVICES
+def test_parameters_that_all_change_are_bound_again(bound, device):
+    model = td.torch.to_device(Scaled())
+    run, x = compiled(model, device), torch.rand(3, 6)
+    check(run, model, x)
+    with torch.no_grad():
+        for own in (*model.parameters(), model.scale):
+            own.add_(1)
+    for _ in range(3):
+        check(run, model, x)
+    assert bound == [False, False, True, True]
+
+
 class Counting(Scaled):
     """A model that changes a buffer at each call, of which more may be computed alone."""
 

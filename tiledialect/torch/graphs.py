@@ -93,7 +93,9 @@ class CompiledGraph(torch.nn.Module):
         if bound is None or ready is None or recorders:
             return None
         if (arguments := bound.matching(values)) is None:
-            self._changing |= bound.changed(values)
+            changed = bound.changed(values)
+            # All of them change in training, and stay after it.
+            self._changing |= changed if len(changed) < len(bound.parameters) else set()
             return None
         return tensors_of(bound.function(*arguments)), ready.outputs
 
