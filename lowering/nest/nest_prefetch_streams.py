@@ -22,11 +22,9 @@ from tiledialect.lowering.nest.utils.access_strides import (
 )
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
+from tiledialect.schedule.cost.cpu_caches import PREFETCH_DISTANCE
 from tiledialect.schedule.cost.device import device_or_common
 from tiledialect.schedule.loops import Role
-
-PREFETCH_DISTANCE = 2048
-"""Prefetch distance in bytes: processors stop at the end of a page."""
 
 MAX_USES = 4
 """Maximum number of uses of each load: with more, memory does not hold up the computation."""

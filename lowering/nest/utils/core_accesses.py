@@ -22,16 +22,13 @@ from tiledialect.lowering.nest.utils.conditions import conjuncts, is_uniform
 from tiledialect.lowering.nest.utils.register_counts import steps
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, element_bytes
-from tiledialect.schedule.cost.cpu_caches import AHEAD, STREAMS, used_share
+from tiledialect.schedule.cost.cpu_caches import AHEAD, PREFETCH_DISTANCE, STREAMS, used_share
 from tiledialect.schedule.cost.device import LINE, Device
 from tiledialect.schedule.cost.rates import Core
 from tiledialect.schedule.loops import Role
 
 MOST_COPIES = 64
 """Most copies of an unrolled access whose tests are looked at one by one."""
-
-PREFETCHED = 2048
-"""Bytes that are asked for before they are read (`nest-prefetch-streams`)."""
 
 Move = tuple[int, int]
 """Number of steps of a loop, and bytes by which each moves an access."""
@@ -139,7 +136,7 @@ def begun_share(moves: Sequence[Move], nbytes: int) -> float:
             run += moved * (count - 1)
         if streams > STREAMS:
             break
-    return 1.0 + min(1.0, PREFETCHED / run)
+    return 1.0 + min(1.0, PREFETCH_DISTANCE / run)
 
 
 def _filled(

@@ -27,6 +27,9 @@ FEW_ROWS = 32
 """Number of uses of an element up to which it is read in place: some whole rows at a time."""
 STREAMS = 32
 """Number of rows that a core prefetches at a time, at most."""
+PREFETCH_DISTANCE = 2048
+"""Prefetch distance of kernels in bytes (`nest-prefetch-streams`): processors stop at the end of a
+page."""
 
 
 class CpuCaches(CpuBody):
