@@ -66,8 +66,9 @@ class Decoding(nn.Module):
         from transformers import StaticCache
 
         super().__init__()
-        self.model, config = model, model.config
-        self.cache = StaticCache(config=config, max_cache_len=length + 1)
+        self.model = model
+        config: Any = model.config
+        self.cache: Any = StaticCache(config=config, max_cache_len=length + 1)
         width = config.hidden_size // config.num_attention_heads
         heads = getattr(config, "num_key_value_heads", config.num_attention_heads)
         self.cache.early_initialization(batch, heads, width, torch.float32, torch.device("cpu"))

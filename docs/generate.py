@@ -376,7 +376,7 @@ def pass_section(cls: type[ModulePass]) -> Iterator[str]:
 
 def option_text(cls: type[ModulePass], name: str) -> str:
     """Docstring that follows an option in the source."""
-    found = re.search(rf'^    {name}\b[^\n]*\n    """(.*?)"""', inspect.getsource(cls), re.M | re.S)
+    found = re.search(rf'^    {name}: [^\n]*\n    """(.*?)"""', inspect.getsource(cls), re.M | re.S)
     return " ".join(found[1].split()) if found else ""
 
 

@@ -1,3 +1,4 @@
+// A convolution whose weights stay, an activation, and sums over the pictures, on a CPU.
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"compute_units" = 2 : i64, "native_vector_width" = 16 : i64>>} {
   func.func @layers(%X: tensor<256x14x14xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}) -> (tensor<256xf32> {tile.name = "Y"}) {
     %H = tile.kernel(%x = %X : tensor<256x14x14xf32>, %w = %W : tensor<256x256x3x3xf32>) -> tensor<256x14x14xf32> {

@@ -1,3 +1,4 @@
+// Tiles of a matrix, transposed in a GPU's local memory: columns of 32 rows meet in one bank.
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"type" = "gpu">>} {
   func.func @program(%x: tensor<8x32x32xf32> {tile.name = "x"}) -> (tensor<8x32x32xf32> {tile.name = "out"}) {
     %0 = lift.map_wrg(0)(%tile in %x) : (tensor<8x32x32xf32>) -> tensor<8x32x32xf32> {
