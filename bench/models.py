@@ -112,8 +112,8 @@ def _language(name: str, is_decoding: bool = False) -> Make:
             }
             config = transformers.LlamaConfig(**common, **sizes, **heads)
             model = transformers.LlamaForCausalLM(config)
-        own = Decoding(model, batch, length) if is_decoding else Plain(model, name)
-        return own, (words,)
+        module = Decoding(model, batch, length) if is_decoding else Plain(model, name)
+        return module, (words,)
 
     return make
 

@@ -74,7 +74,7 @@ def _torch_compile(task: Task, arrays: Sequence[Array], device: td.Device) -> Co
 
     # The backward computation runs again and again.
     config.donated_buffer = False
-    torch._dynamo.reset()
+    torch.compiler.reset()
     return _torch_contestant(task, arrays, device, torch.compile)
 
 

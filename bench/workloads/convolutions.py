@@ -23,7 +23,7 @@ DEPTHWISE = """function (I[N, H, W, C], K[KH, KW, C]) -> (O) {
 }"""
 
 
-def _torch(groups: bool = False, **options: int) -> Callable[..., Any]:
+def _torch(groups: bool = False, **options: Any) -> Callable[..., Any]:
     def convolve(i: Any, k: Any) -> Any:
         import torch
         from torch.nn.functional import conv2d
