@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from cpu_cases import DEVICES, facts, product, proposed_by, tensor
 
 from tiledialect.index.expr import IndexExpr
@@ -75,14 +76,17 @@ def test_lanes_run_along_the_output_of_products():
     assert on_cpu == on_gpu and (on_cpu.along, on_cpu.rows, on_cpu.sums) == ("j", ("i",), ("k",))
 
 
-def test_the_tap_along_which_rows_slide_is_innermost_where_vectors_are_long():
+@pytest.mark.parametrize(("c", "wide"), [(2048, ("t", "c")), (32, ("c", "t"))])
+def test_the_tap_along_which_rows_slide_is_innermost_where_weights_are_far(
+    c: int, wide: tuple[str, ...]
+):
     x, t = IndexExpr.of("x"), IndexExpr.of("t")
-    source = tensor(0, (8, 23, 32), "y", x + t, "c")
-    weights, result = tensor(1, (4, 32, 64), "t", "c", "o"), tensor(2, (8, 20, 64), "y", "x", "o")
-    case = facts(3, {"y": 8, "x": 20, "o": 64, "c": 32, "t": 4}, result, source, weights)
+    source = tensor(0, (8, 23, c), "y", x + t, "c")
+    weights, result = tensor(1, (4, c, 64), "t", "c", "o"), tensor(2, (8, 20, 64), "y", "x", "o")
+    case = facts(3, {"y": 8, "x": 20, "o": 64, "c": c, "t": 4}, result, source, weights)
     # By the order of memory channels are.
     sums = {n: next(iter(cpu_roles(case, DEVICES[n]))).sums for n in DEVICES}
-    assert sums == {"narrow": ("c", "t"), "wide": ("t", "c")}
+    assert sums == {"narrow": ("c", "t"), "wide": wide}
 
 
 def test_lanes_run_along_sums_that_read_an_operand_once():
