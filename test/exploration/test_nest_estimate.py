@@ -310,6 +310,38 @@ def test_operands_that_registers_do_not_hold_ahead_are_waited_for():
     assert tile_work(8, 16, "none", registers=1000).waits < many
 
 
+def test_lines_of_earlier_steps_are_not_waited_for():
+    """A work-item adds elements of 64 rows, in the steps of a loop the next ones or of others."""
+
+    def waits(place: str) -> int:
+        text = f"""
+        "gpu.module"() <{{sym_name = "m"}}> ({{
+          "gpu.func"() <{{function_type = (memref<1048576xf32, 1 : i32>, memref<1024xf32, 1 : i32>)
+              -> (), kernel}}> ({{
+          ^bb0(%a: memref<1048576xf32, 1 : i32>, %sums: memref<1024xf32, 1 : i32>):
+            nest.for %l : local.x to 1024 {{
+              %sum = nest.buffer : memref<1xf32, 5 : i32>
+              nest.for %k : serial to 16 {{
+                nest.for %r : unroll to 64 {{
+                  %x = nest.load %a[{place}] : memref<1048576xf32, 1 : i32>
+                  %y = nest.load %sum[0] : memref<1xf32, 5 : i32>
+                  %z = arith.addf %x, %y : f32
+                  nest.store %z, %sum[0] : f32, memref<1xf32, 5 : i32>
+                }}
+              }}
+              %found = nest.load %sum[0] : memref<1xf32, 5 : i32>
+              nest.store %found, %sums[%l] : f32, memref<1024xf32, 1 : i32>
+            }}
+            "gpu.return"() : () -> ()
+          }}) {{sym_name = "k", gpu.kernel}} : () -> ()
+        }}) : () -> ()"""
+        (kernel,) = ops_of(parse_mlir(text, "nest"), gpu.FuncOp)
+        return nest_work(kernel, described(Kind.GPU, {"registers": 40})).waits
+
+    near, apart = waits("1024*%r + %k + %l"), waits("1024*%r + 65536*%k + %l")
+    assert apart == 16 * near > 0
+
+
 def test_the_last_groups_of_a_unit_are_too_few():
     """Of 4 groups of 4 sub-groups a unit runs 3 at a time, by their registers, or 4."""
     many = described(Kind.GPU, {"compute_units": 132, "sub_group_size": 32, "registers": 255})

@@ -91,7 +91,7 @@ def nest_work(kernel: gpu.FuncOp, device: Device) -> NestWork:
     return NestWork(
         *(counts.flops, rows, counts.traffic, touched, groups, items),
         *(_serial_steps(loops), fetches, ahead, registers, local_bytes(kernel)),
-        operand_waits(kernel, device, items, registers),
+        operand_waits(kernel, device, scope, items, registers),
     )
 
 

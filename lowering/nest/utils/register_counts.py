@@ -12,12 +12,13 @@ from xdsl.ir import Block, SSAValue
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.lowering.nest.utils.access_strides import loops_around
+from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over
 from tiledialect.lowering.nest.utils.builder import PRIVATE, is_local
 from tiledialect.lowering.nest.utils.registers import lanes_of
-from tiledialect.lowering.nest.utils.scope import bytes_of
+from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
+from tiledialect.schedule.cost.traits import TRAITS, Kind
 from tiledialect.schedule.loops import Role
 
 WORD = 4
@@ -71,10 +72,13 @@ def steps(loop: ForOp) -> int:
     return ceil_div(upper, step) if upper is not None and step is not None else 1
 
 
-def operand_waits(kernel: gpu.FuncOp, device: Device, items: int, registers: int) -> int:
+def operand_waits(
+    kernel: gpu.FuncOp, device: Device, scope: NestScope, items: int, registers: int
+) -> int:
     """Times that a work-item waits for what it loads from global memory to compute sums with.
 
-    Of the steps of unrolled loops it loads as many ahead as there are registers for operands.
+    Of the steps of unrolled loops it loads as many ahead as there are registers for operands. What
+    is in lines of earlier steps of other loops comes from the first cache, and is not waited for.
     """
     memories = [op.result for op in ops_of(kernel, BufferOp) if is_register(op.result)]
     sums = _indices_of_sums(memories)
@@ -86,7 +90,7 @@ def operand_waits(kernel: gpu.FuncOp, device: Device, items: int, registers: int
     for op in found:
         around = [x for x in loops_around(op) if not x.is_parallel and x.index not in sums]
         unrolled = prod(steps(x) for x in around if x.is_unrolled and x.index in op.indices)
-        serial = prod(steps(x) for x in around if not x.is_unrolled)
+        serial = prod(_lines_begun(op, x, scope) for x in around if not x.is_unrolled)
         waits = max(waits, serial * (ceil_div(unrolled, ahead) - 1))
     return waits
 
@@ -119,6 +123,15 @@ def _operand_loads(kernel: gpu.FuncOp, registers: Sequence[SSAValue]) -> Iterato
         is_kept = all(isinstance(user, StoreOp) and user.memory in registers for user in users)
         if op.memory not in registers and not is_kept:
             yield op
+
+
+def _lines_begun(op: LoadOp, loop: ForOp, scope: NestScope) -> int:
+    """Steps of a loop in which a work-item loads from other lines than before."""
+    count, stride, t = steps(loop), stride_over(loop, op, scope), op.memory.type
+    if stride is None or not isinstance(t, MemRefType):
+        return count
+    nbytes = abs(stride) * element_bytes(t)
+    return max(1, min(count, ceil_div(count * nbytes, TRAITS[Kind.GPU].line)))
 
 
 def _is_copied(op: LoadOp) -> bool:

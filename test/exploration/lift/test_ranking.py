@@ -1,10 +1,16 @@
 """Small changes of candidates, by the cost model."""
 
+from dataclasses import replace
 from typing import cast
 
-from tiledialect.exploration.lift.ranking import Ranked, refined
+from xdsl.dialects.builtin import StringAttr
+
+from tiledialect import lift
+from tiledialect.exploration.lift.ranking import Ranked, best_of, refined
+from tiledialect.exploration.lift.settings import AlgorithmicSettings, Settings
 from tiledialect.exploration.lift.space import LiftSpace
 from tiledialect.exploration.parts import Candidate
+from tiledialect.passes.lift import RULES, Derivation
 from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.search.decisions import Chooser, Option
@@ -28,3 +34,32 @@ def test_sizes_move_to_the_next_option_and_lose_the_lanes_of_vectors():
     start: dict[str, Option] = {"vectors": 4, "size k": 1, "size m": 4, "size n": 4}
     found = refined(cast(LiftSpace, Blocks()), Ranked(3.75, text="4 1 4 4", decisions=start))
     assert found.text == "1 17 16 1"
+
+
+def test_columns_of_a_work_item_are_beside_those_of_others():
+    """Without small changes: 16 rows of one column, and the column of a window at a time."""
+    windows = lift.fun(
+        lift.array(256, 256),
+        lift.array(17, 17),
+        lambda x, y: (
+            x
+            >> lift.pad_constant2(8, 8, 0.0)
+            >> lift.slide2(17, 1)
+            >> lift.map2(
+                lambda w: (
+                    lift.zip(w >> lift.join, y >> lift.join)
+                    >> lift.map(lift.mul)
+                    >> lift.reduce(lift.add, 0.0)
+                )
+            )
+        ),
+    )
+    blocks = Derivation.of(windows).apply(RULES["block_strided_sums_2d"])
+    settings = replace(Settings(), algorithmic=AlgorithmicSettings(exploration_depth=0))
+    device = described(Kind.GPU, {"compute_units": 132, "sub_group_size": 32})
+    start = Derivation.of(blocks.module)
+    space = LiftSpace(start, start.name, device, StringAttr(""), settings)
+    best, *_ = best_of(space, next(iter(space.programs.all())), "")
+    sizes = {name: size for name, size in best.decisions.items() if name.startswith("size")}
+    assert best.decisions["vectors"] == 1
+    assert sizes == {"size k": 17, "size m": 16, "size n": 1}

@@ -141,6 +141,13 @@ class ParameterSpace:
         above, below = (frozenset[str]().union(*(f[k].names for f in fractions)) for k in (0, 1))
         return (below - above) & {*self.names}
 
+    @cached_property
+    def in_vectors(self) -> frozenset[str]:
+        """Names of numbers of elements that are taken in vectors: those that lanes divide."""
+        fractions = (size.fraction for size in self.whole)
+        whole = (top.names for top, low in fractions if (low.value or 1) > 1)
+        return frozenset().union(*(names for names in whole if len(names) == 1))
+
     def _divided_by(self, name: str) -> frozenset[str]:
         """Names in sizes that a name must divide."""
         fractions = (size.fraction for size in self.whole)

@@ -17,6 +17,7 @@ from tiledialect.errors import TileError
 from tiledialect.exploration.implementation import PATTERNS
 from tiledialect.exploration.lift.estimators import Estimators, LocalEstimators
 from tiledialect.exploration.lift.mapping import DEFAULT
+from tiledialect.exploration.lift.parameters import SIZE
 from tiledialect.exploration.lift.ranking import Ranked
 from tiledialect.exploration.lift.settings import Settings
 from tiledialect.exploration.lift.space import LiftSpace
@@ -40,9 +41,10 @@ PASSES = 3
 """Most passes of small changes of a candidate, as long as it gets better."""
 LOOKS = 6
 """Number of programs that are looked at before small changes of the best candidates, which take as
-long as the looks."""
+long as the looks if there are open sizes."""
 LEAP = 2.0
-"""Times that a program is faster than all before it, from which its changes do not wait."""
+"""Times that a program is faster than all before it, from which its changes do not wait; without
+open sizes they are few, and do not wait if it is faster at all."""
 FEWEST = 1e-9
 """Least seconds of a kernel in ratios."""
 LOOK = 0.1
@@ -158,7 +160,7 @@ class _Seeds:
 
     def _of_program(self, found: list[Ranked]) -> Iterator[Decisions]:
         """Candidates that are the best so far, as they are, or nearly so; then another one is
-        changed, which takes as long as a look at a program."""
+        changed, which may take as long as a look at a program."""
         self._looked += 1
         own = [replace(ranked, number=(self._looked, *ranked.number)) for ranked in found]
         self._pool = sorted((*self._pool, *own))
@@ -167,8 +169,11 @@ class _Seeds:
             if ranked.estimate < (NEAR * self._plain if number else self._best):
                 self._best = min(self._best, ranked.estimate)
                 yield ranked.decisions
-        is_due = self._looked >= LOOKS or LEAP * self._plain < before
-        if is_due and self._pool and self._pool[0].estimate < PROMISING * self._plain:
+        if not self._pool or self._pool[0].estimate >= PROMISING * self._plain:
+            return
+        has_sizes = any(name.startswith(SIZE) for name in self._pool[0].decisions)
+        is_leap = self._plain < before / (LEAP if has_sizes else 1.0)
+        if is_leap or self._looked >= LOOKS:
             self._refine(self._pool.pop(0))
 
     def _refine(self, ranked: Ranked) -> None:

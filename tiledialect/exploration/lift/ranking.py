@@ -22,7 +22,7 @@ from tiledialect.exploration.lift.mapping import (
     WIDTHS,
     YES,
 )
-from tiledialect.exploration.lift.parameters import SIZE
+from tiledialect.exploration.lift.parameters import SIZE, ParameterSpace
 from tiledialect.exploration.lift.settings import native_lanes
 from tiledialect.exploration.lift.space import PROGRAM, LiftSpace
 from tiledialect.exploration.lift.unrolling import UNROLLED
@@ -109,20 +109,29 @@ def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Can
 
 def _starts(space: LiftSpace, mapped: Derivation) -> Iterator[Decisions]:
     """Sizes to begin with: vectors, and where lanes are work-items rows and squares of those of a
-    group, which smaller sizes do not fill, blocks of a work-item in tiles of a group, strides of
-    its work-items in rows, and parts of the elements of a sub-group."""
+    group, which smaller sizes do not fill."""
     items_are_lanes, sizes = not space.device.traits.has_vectors, space.space_of(mapped)
     own = (native_lanes(space.device), *(GROUP_SIZES if items_are_lanes else ()))
     for size in own if sizes.names else own[:1]:
         yield {SIZE + name: size for name in sizes.names}
-    if items_are_lanes and sizes.parts:
+    if items_are_lanes:
+        yield from _starts_of_items(sizes, space.device.sub_group_size)
+
+
+def _starts_of_items(sizes: ParameterSpace, lanes: int) -> Iterator[Decisions]:
+    """Sizes to begin with where lanes are work-items: blocks of a work-item in tiles of a group and
+    strides of its work-items in rows, or columns of a work-item beside those of others, and parts
+    of the elements of a sub-group."""
+    if sizes.parts:
         wholes, first = frozenset[str]().union(*sizes.parts.values()), next(iter(sizes.parts))
         for whole, part, longer in BLOCKS:
             found = {n: whole if n in wholes else GROUP_SIZES[0] for n in sizes.names}
             found |= {**dict.fromkeys(sizes.parts, part), first: longer}
             yield {SIZE + name: size for name, size in found.items()}
-    if items_are_lanes and sizes.inverse:
-        lanes = space.device.sub_group_size
+    elif sizes.in_vectors and len(sizes.names) > 1:
+        found = {n: 1 if n in sizes.in_vectors else GROUP_SIZES[0] for n in sizes.names}
+        yield {"vectors": 1, **{SIZE + name: size for name, size in found.items()}}
+    if sizes.inverse:
         yield {SIZE + n: PART if n in sizes.inverse else lanes for n in sizes.names}
 
 
