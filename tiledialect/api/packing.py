@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from xdsl.context import Context
@@ -39,9 +39,6 @@ from tiledialect.ir.signature import argument_names, find_function, result_names
 from tiledialect.passes.gradient.tile_gradient import derived_names
 from tiledialect.schedule.cost.device import LINE
 
-if TYPE_CHECKING:
-    from tiledialect.lowering.runtime.device.device import Device
-
 
 @dataclass(frozen=True)
 class Packing:
@@ -63,22 +60,15 @@ class Packing:
         found = self.first(*(values[name] for name in self.constants))
         found = tuple(map(_aligned, found if isinstance(found, tuple) else (found,)))
         # Without an input on the device a call gives arrays of the host.
-        return found if self.constants else _placed(found, self.first.device)
+        if self.constants:
+            return found
+        from tiledialect.lowering.runtime.call.arrays import placed
+
+        return tuple(placed(self.first.device, array) for array in found)
 
     def arrays(self, values: Mapping[str, Any], kept: Sequence[Any]) -> list[Any]:
         """Inputs of the second part, with the results of the first."""
         return [*(values[name] for name in self.inputs), *kept]
-
-
-def _placed(arrays: Sequence[Any], device: Device) -> tuple[Any, ...]:
-    """Arrays of the host in the memory of a device."""
-    if device.uses_host_memory:
-        return tuple(arrays)
-    import pyopencl.array as cla
-
-    from tiledialect.lowering.runtime.device.queues import queue_for
-
-    return tuple(cla.to_device(queue_for(device), a) for a in arrays)
 
 
 def _aligned(array: Any) -> Any:

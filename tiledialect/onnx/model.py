@@ -24,7 +24,7 @@ from tiledialect.api.inputs import READY_SHAPES, type_of, without_missing
 from tiledialect.api.packing import Packing, packing_of
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime.call.arrays import from_python
+from tiledialect.lowering.runtime.call.arrays import from_python, placed
 from tiledialect.lru_cache import LruCache
 
 try:
@@ -237,7 +237,7 @@ class Model:
         key = packing.text, *(names[n] for n in packing.constants)
         if (kept := self._kept.find(key)) is None:
             # On a device these are copied for this alone.
-            given = {n: self._copied(function, values[n]) for n in packing.constants}
+            given = {n: placed(function.device, values[n]) for n in packing.constants}
             kept = self._kept.put(key, packing.results(given))
         own = {n: self._placed(function, names[n], values[n]) for n in packing.inputs}
         return packing.second, packing.arrays(own, kept)
@@ -340,18 +340,8 @@ class Model:
         if name is None or name not in self._initializers or function.device.uses_host_memory:
             return array
         if name not in self._resident:
-            self._resident[name] = self._copied(function, array)
+            self._resident[name] = placed(function.device, array)
         return self._resident[name]
-
-    def _copied(self, function: Function, array: Any) -> Any:
-        """An array on the function's device."""
-        if function.device.uses_host_memory:
-            return array
-        import pyopencl.array as cla
-
-        from tiledialect.lowering.runtime.device.queues import queue_for
-
-        return cla.to_device(queue_for(function.device), array)
 
 
 def _on_host(array: Any) -> Array:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pyopencl as cl
     import pyopencl.array as cla
 
+    from tiledialect.lowering.runtime.device.device import Device
+
 Array = npt.NDArray[Any]
 
 DTYPES = frozenset(NUMPY_TYPES[t] for t in CONCRETE.values())
@@ -213,6 +215,17 @@ def _packed(name: str, value: cla.Array) -> cla.Array:
     cl.enqueue_copy(queue, raw, base, **options)
     view = np.ndarray(value.shape, value.dtype, raw, value.offset - first, value.strides)
     return cla.to_device(queue, np.array(view, order="C"))
+
+
+def placed(device: Device, array: Any) -> Any:
+    """An array in the memory of a device: itself where the device computes in the host's."""
+    if device.uses_host_memory:
+        return array
+    import pyopencl.array as cla
+
+    from tiledialect.lowering.runtime.device.queues import queue_for
+
+    return cla.to_device(queue_for(device), array)
 
 
 def common_queue(name: str, arrays: Sequence[cla.Array]) -> cl.CommandQueue:
