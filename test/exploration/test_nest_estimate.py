@@ -1,6 +1,6 @@
 """The first cost of a nest: more work, scattered accesses and idle units take longer."""
 
-from small_programs import program
+from small_programs import convolution, program
 from xdsl.context import Context
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
@@ -254,23 +254,7 @@ def test_lanes_of_a_loop_around_others_are_computed_one_by_one():
 
 def test_windows_with_pads_are_faster_from_a_copy():
     """A convolution of 9 x 9 with blocks in registers: a copy tests each element once."""
-    windows = lift.fun(
-        lift.array(256, 256),
-        lift.array(9, 9),
-        lambda x, y: (
-            x
-            >> lift.pad_constant2(4, 4, 0.0)
-            >> lift.slide2(9, 1)
-            >> lift.map2(
-                lambda w: (
-                    lift.zip(w >> lift.join, y >> lift.join)
-                    >> lift.map(lift.mul)
-                    >> lift.reduce(lift.add, 0.0)
-                )
-            )
-        ),
-    )
-    blocks = Derivation.of(windows).apply(RULES["block_stencil_2d"], v=64, m=4, n=16, k=9)
+    blocks = Derivation.of(convolution(9)).apply(RULES["block_stencil_2d"], v=64, m=4, n=16, k=9)
 
     def tiles(copies: str) -> float:
         chooser = Fixed({"vectors": 16, "mapping": "rows01", "copies": copies, "unroll": 64})

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tiledialect as td
+from tiledialect import lift
 from tiledialect.passes.lift import Derivation
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "lift"
@@ -52,3 +53,24 @@ def choose(name: str, request: pytest.FixtureRequest) -> None:
     """Skip programs that take long, unless many examples are wanted."""
     if name not in QUICK and request.config.getoption("--examples") < 1000:
         pytest.skip("takes long: --examples 1000")
+
+
+def convolution(taps: int) -> lift.Program:
+    """Convolution of 256 x 256 elements, with zeros around them, and taps x taps weights."""
+    pad = taps // 2
+    return lift.fun(
+        lift.array(256, 256),
+        lift.array(taps, taps),
+        lambda x, y: (
+            x
+            >> lift.pad_constant2(pad, pad, 0.0)
+            >> lift.slide2(taps, 1)
+            >> lift.map2(
+                lambda w: (
+                    lift.zip(w >> lift.join, y >> lift.join)
+                    >> lift.map(lift.mul)
+                    >> lift.reduce(lift.add, 0.0)
+                )
+            )
+        ),
+    )

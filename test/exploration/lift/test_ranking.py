@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import cast
 
+from small_programs import convolution
 from xdsl.dialects.builtin import StringAttr
 
-from tiledialect import lift
 from tiledialect.exploration.lift.ranking import Ranked, best_of, refined
 from tiledialect.exploration.lift.settings import AlgorithmicSettings, Settings
 from tiledialect.exploration.lift.space import LiftSpace
@@ -38,23 +38,7 @@ def test_sizes_move_to_the_next_option_and_lose_the_lanes_of_vectors():
 
 def test_columns_of_a_work_item_are_beside_those_of_others():
     """Without small changes: 16 rows of one column, and the column of a window at a time."""
-    windows = lift.fun(
-        lift.array(256, 256),
-        lift.array(17, 17),
-        lambda x, y: (
-            x
-            >> lift.pad_constant2(8, 8, 0.0)
-            >> lift.slide2(17, 1)
-            >> lift.map2(
-                lambda w: (
-                    lift.zip(w >> lift.join, y >> lift.join)
-                    >> lift.map(lift.mul)
-                    >> lift.reduce(lift.add, 0.0)
-                )
-            )
-        ),
-    )
-    blocks = Derivation.of(windows).apply(RULES["block_strided_sums_2d"])
+    blocks = Derivation.of(convolution(17)).apply(RULES["block_strided_sums_2d"])
     settings = replace(Settings(), algorithmic=AlgorithmicSettings(exploration_depth=0))
     device = described(Kind.GPU, {"compute_units": 132, "sub_group_size": 32})
     start = Derivation.of(blocks.module)
