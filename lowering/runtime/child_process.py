@@ -142,8 +142,9 @@ class Server:
 
     def kill(self) -> None:
         """End the child while another thread waits for its report."""
-        if self._child is not None:
-            self._child.process.kill()
+        # The other thread may stop the child meanwhile.
+        if (child := self._child) is not None:
+            child.process.kill()
 
     def stop(self) -> None:
         """End the child."""

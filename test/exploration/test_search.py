@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain, repeat, takewhile
 from math import inf, prod
@@ -168,6 +170,46 @@ def test_several_workers_have_a_candidate_each(monkeypatch: pytest.MonkeyPatch):
     assert len(flying) == 3 and interrupted == [3] and all(f.cancelled() for f in flying)
 
 
+def running(study: Study) -> list[int]:
+    """Numbers of the trials that have no end."""
+    return [t.number for t in study._study.get_trials() if not t.state.is_finished()]
+
+
+@pytest.mark.parametrize("how", ["time", "Ctrl-C", "Ctrl-C in a proposal", "loss"])
+def test_trials_without_an_outcome_end_with_the_search(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Those in flight, those that wait for a worker, and one that is being proposed."""
+    lost = Future[Outcome]()
+    lost.set_exception(RuntimeError("gone"))
+
+    def submit(implementation: Implementation, best: float) -> Future[Outcome]:
+        if best == inf:
+            return Fake({}).submit(implementation, best)
+        return lost if how == "loss" and len(running(study)) > 3 else Future[Outcome]()
+
+    def interrupted(*_: object) -> None:
+        assert len(running(study)) == 3
+        raise KeyboardInterrupt
+
+    study = Study("key", Tiles(), storage_of(tmp_path / "trials.log"), 0, "random")
+    found = Search([study], assembled, Workers(submit, 2), Random(0))
+    monkeypatch.setattr(search_module, "GRACE", 0.1)
+    trials = found.run(Limits(10, 0.3))
+    next(trials)
+    if how == "Ctrl-C":
+        monkeypatch.setattr(search_module, "wait", lambda *_, **__: interrupted())
+    if how == "Ctrl-C in a proposal":
+        ask = study._study.ask
+        asks = chain(repeat(ask, 2), repeat(lambda **given: [ask(**given), interrupted()]))
+        monkeypatch.setattr(study._study, "ask", lambda **given: next(asks)(**given))
+    with pytest.raises(KeyboardInterrupt) if how.startswith("Ctrl-C") else nullcontext():
+        assert [*trials] == []
+    assert len(study._study.get_trials()) >= 4 and running(study) == []
+    # What was not measured is tried when the search goes on.
+    assert [trial.text for trial in study.trials()] == ["1 1 1"] and study.kept_count == 1
+
+
 def test_the_fastest_are_measured_in_turns_or_together():
     """Together where builds leave the times of others as they are."""
 
@@ -201,6 +243,26 @@ def test_the_sampler_changes_few_decisions():
             kept = {**asking.trial.params, "n": 4}
             assert kept == parent
     assert len(study.seen) > 1
+
+
+def test_the_sampler_hides_no_warnings_but_one():
+    """A parent's size may be out of the range that the sampler's decisions leave."""
+
+    class Warned(Tiles):
+        def candidate(self, chooser: Chooser) -> Candidate:
+            found = super().candidate(chooser)
+            warnings.warn(f"made {found.text}", stacklevel=1)
+            return found
+
+    parent, opened = {"m": 1, "n": 1, "k": 32}, ["m", "n"]
+    study = Study("key", Warned(), None, 0, "random")
+    with pytest.warns(match="made") as seen:
+        for _ in range(10):
+            study.ask_sampler("sampler", parent, opened)
+    said = [str(warning.message) for warning in seen]
+    assert all(text.startswith("made") for text in said) and len({*said}) > 2
+    # The sampler did leave too little for the parent's size.
+    assert any(t.params["m"] * t.params["n"] * 32 > 512 for t in study._study.get_trials())
 
 
 def test_a_search_ends_where_the_space_does():

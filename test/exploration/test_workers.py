@@ -11,6 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import distributed
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster, get_worker
@@ -116,6 +117,21 @@ def test_an_address_without_a_scheduler_is_refused(
     monkeypatch.setattr(workers, "CONNECTING", "1s")
     with pytest.raises(td.TileError, match=r"there is no scheduler at tcp://127\.0\.0\.1:9"):
         td.explore(product, *inputs, workers="tcp://127.0.0.1:9")
+
+
+def test_a_cluster_without_a_client_is_closed(
+    product: td.Function, inputs: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+):
+    found = list[LocalCluster]()
+
+    def refuse(cluster: LocalCluster, **_: object) -> None:
+        found.append(cluster)
+        raise TimeoutError("too late")
+
+    monkeypatch.setattr(distributed, "Client", refuse)
+    with pytest.raises(td.TileError, match="there is no scheduler at 2: too late"):
+        td.explore(product, *inputs, workers=2)
+    assert [cluster.status.name for cluster in found] == ["closed"]
 
 
 def test_dask_is_optional(

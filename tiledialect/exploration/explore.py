@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
@@ -245,10 +246,11 @@ class _Run:
         self.studies += studies
         self.search = search = Search(studies, assemble, self.workers, Random(own.seed), base)
         try:
-            for trial in search.run(limits):
-                self.count += 1
-                state = self.count, search.best, search.default_seconds, self.least
-                self.report(Progress(trial, *state))
+            with closing(search.run(limits)) as trials:
+                for trial in trials:
+                    self.count += 1
+                    state = self.count, search.best, search.default_seconds, self.least
+                    self.report(Progress(trial, *state))
         except KeyboardInterrupt:
             if search.best == inf and before is None:
                 raise

@@ -65,7 +65,7 @@ class Search:
         self.lost = ""
         """Reason for which no more candidates can be evaluated."""
 
-    def run(self, limits: Limits) -> Iterator[Trial]:
+    def run(self, limits: Limits) -> Generator[Trial]:
         """Evaluate candidates within the limits, and give each trial at its end.
 
         Where the workers are lost, the search ends: what was in flight says nothing of candidates.
@@ -76,6 +76,9 @@ class Search:
             if self.best == inf and self.base is None:
                 raise TileError(f"the workers are lost: {error}") from None
             self.lost = str(error)
+        finally:
+            for study in self.studies:
+                study.end()
 
     def _run(self, limits: Limits) -> Iterator[Trial]:
         end = time.monotonic() + limits.seconds

@@ -36,6 +36,8 @@ TEXT, ESTIMATE, FAILURE, MESSAGE, SOURCE = "text", "estimate", "failure", "messa
 DECISIONS, BESIDE, OWN = "decisions", "implementation beside", "own"
 """Attributes of trials in a storage."""
 NOTHING = Implementation()
+OUT_OF_RANGE = "Fixed parameter .* is out of range"
+"""Begin of a warning of Optuna."""
 OFTEN = 5.0
 """Seconds between looks for trials of other processes."""
 JOURNALS = (".log", ".journal")
@@ -267,8 +269,8 @@ class Study:
         trial = self._study.ask()
         chooser = SamplerChooser(trial)
         with suppress(DeadEndError), warnings.catch_warnings():
-            # What the parent has is out of the range that the sampler's decisions leave.
-            warnings.simplefilter("ignore")
+            # What the parent has may be out of the range that the sampler's decisions leave.
+            warnings.filterwarnings("ignore", OUT_OF_RANGE)
             candidate = self.part.candidate(chooser)
             if candidate.text not in self.seen:
                 self.seen.add(candidate.text)
@@ -281,6 +283,11 @@ class Study:
         """Leave out a candidate that is not worth a trial."""
         self.seen.remove(asking.candidate.text)
         self._study.tell(asking.trial, state=self._states.FAIL)
+
+    def end(self) -> None:
+        """Leave out all candidates without an outcome."""
+        for trial in self._study.get_trials(deepcopy=False, states=(self._states.RUNNING,)):
+            self._study.tell(trial.number, state=self._states.FAIL)
 
     def tell(self, asking: OpenTrial, outcome: Outcome, beside: Implementation = NOTHING) -> Trial:
         """Keep the outcome of a candidate beside decisions on the other parts."""

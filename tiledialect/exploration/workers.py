@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -96,39 +95,15 @@ def resource(device: str) -> str:
 
 def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
     """Workers of Dask: each has the device once, so that it evaluates one candidate at a time."""
-    try:
-        from distributed import Client, LocalCluster
-
-        from tiledialect.exploration.worker_plugin import (
-            SubjectPlugin,
-            evaluate_on_worker,
-            interrupt_on_worker,
-        )
-    except ImportError:
-        raise TileError(INSTALL) from None
     needed = {resource(subject.device.id): 1}
-    local: Any = None
-    file: Path | None = None
-    if isinstance(wanted, int):
-        # Trials have processes of their own; workers in some would run the user's script again.
-        local = LocalCluster(
-            n_workers=wanted,
-            processes=False,
-            threads_per_worker=1,
-            resources=needed,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,
-        )
-    try:
-        client: Any = Client(local or wanted, timeout=CONNECTING)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise TileError(f"there is no scheduler at {wanted}: {error}") from None
-    try:
-        count = _count_with(client, resource(subject.device.id))
-        # Workers that come later have the subject, too. A search has its own, so that it can go.
+    with ExitStack() as stack:
+        client = _client(wanted, needed, stack)
+        from tiledialect.exploration.worker_plugin import evaluate_on_worker, interrupt_on_worker
+
+        count = _count_with(client, *needed)
+        # A search has its own name, so that it can go.
         name = f"tiledialect-{uuid4()}"
-        file = written(subject) if isinstance(wanted, int) else None
-        client.register_plugin(SubjectPlugin(file or subject.to_bytes()), name)
+        _give(client, name, subject, isinstance(wanted, int), stack)
         executor = client.get_executor(pure=False, retries=0, resources=needed)
 
         def submit(implementation: Implementation, best: float) -> Future[Outcome]:
@@ -139,18 +114,48 @@ def _cluster(subject: Subject, wanted: int | str) -> Generator[Workers]:
             with suppress(OSError, TimeoutError, RuntimeError):
                 client.run(interrupt_on_worker, name)
 
-        try:
-            yield Workers(submit, count, interrupt, apart=subject.device.type != "cpu")
-        finally:
-            # Schedulers that others use, too, keep no subject of a search that has ended.
-            with suppress(OSError, TimeoutError):
-                client.unregister_worker_plugin(name)
-    finally:
-        client.close()
-        if local is not None:
-            local.close()
-        if file is not None:
-            file.unlink(missing_ok=True)
+        yield Workers(submit, count, interrupt, apart=subject.device.type != "cpu")
+
+
+def _client(wanted: int | str, resources: Mapping[str, int], stack: ExitStack) -> Any:
+    """A client of a scheduler, or of a cluster of so many workers, that closes with the stack."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise TileError(INSTALL) from None
+    cluster: Any = wanted
+    if isinstance(wanted, int):
+        # Trials have processes of their own; workers in some would run the user's script again.
+        cluster = LocalCluster(
+            n_workers=wanted,
+            processes=False,
+            threads_per_worker=1,
+            resources=resources,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        )
+        stack.callback(cluster.close)
+    try:
+        return stack.enter_context(closing(Client(cluster, timeout=CONNECTING)))
+    except (OSError, TimeoutError, ValueError) as error:
+        raise TileError(f"there is no scheduler at {wanted}: {error}") from None
+
+
+def _give(client: Any, name: str, subject: Subject, is_local: bool, stack: ExitStack) -> None:
+    """Give workers a subject, also those that come later, until the stack ends: schedulers that
+    others use, too, keep none of a search that has ended."""
+    from tiledialect.exploration.worker_plugin import SubjectPlugin
+
+    file = written(subject) if is_local else None
+    if file is not None:
+        stack.callback(file.unlink, missing_ok=True)
+    client.register_plugin(SubjectPlugin(file or subject.to_bytes()), name)
+    stack.callback(_take_back, client, name)
+
+
+def _take_back(client: Any, name: str) -> None:
+    with suppress(OSError, TimeoutError):
+        client.unregister_worker_plugin(name)
 
 
 def _count_with(client: Any, needed: str) -> int:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from tiledialect.lowering.runtime import child_process
-from tiledialect.lowering.runtime.child_process import start
+from tiledialect.lowering.runtime.child_process import Server, start
 
 LINES = "from tiledialect.lowering.runtime.child_process import say\n"
 LINES += "for k in range(20): say(tries=str(k))\n"
@@ -27,3 +27,17 @@ def test_lines_that_come_soon_cost_no_look_at_the_child(monkeypatch: pytest.Monk
         assert child is not None
         report = child.report(1000.0, "nothing")
     assert (report.reason, report.tried, looks) == ("done", "", [])
+
+
+def test_a_child_that_is_stopped_meanwhile_is_killed(monkeypatch: pytest.MonkeyPatch):
+    """One thread looks for the child, and before it looks again, another has stopped it."""
+    waiting = "import time; time.sleep(1000)"
+    with ExitStack() as stack:
+        child = start(waiting, (), stack)
+        assert child is not None
+        looks = [child]
+        server = Server(waiting, "")
+        own = property(lambda _: looks.pop() if looks else None)
+        monkeypatch.setattr(Server, "_child", own, raising=False)
+        server.kill()
+        assert child.process.wait(60) < 0
