@@ -1,14 +1,14 @@
 """tile-block-constants: contractions read constants in blocks of the vectors that they compute.
 
 A weight `K[o, c, j, i]` becomes `K[o/32, c, j, i, 32]`: a register tile of a CPU, two vectors of
-`o`, reads it from one end to the other.
+`o`, reads it from one end to the other. So does `K[c, o]`, whose rows are pages apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import prod
+from math import inf, prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -43,7 +43,7 @@ from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.loops import GlobalStage
 from tiledialect.schedule.search.choice import COPY_GAIN, best_or_default
 
-BLOCK_VECTORS = 2
+BLOCK_VECTORS = 2, 4
 """Vectors of a block: so many have the register tiles of a contraction along its lanes."""
 READS = 8, 1024
 """Fewest and most reads of an element of an operand for blocks to matter: fewer are no tile's, and
@@ -65,23 +65,26 @@ class Blocked:
     """Elements of a block."""
 
     @staticmethod
-    def of(kernel: KernelOp, value: SSAValue, device: Device) -> Blocked | None:
-        """An operand of a kernel that may be read in blocks; None if it cannot be, or need not."""
+    def all(kernel: KernelOp, value: SSAValue, device: Device) -> Iterator[Blocked]:
+        """The blocks in which an operand of a kernel may be read; none if it need not."""
         op = divisible_contraction(kernel)
         if op is None or op.domain is None:
-            return None
+            return
         inner = [a for a, v in zip(kernel.block.args, kernel.inputs, strict=True) if v is value]
         uses = [use for argument in inner for use in argument.uses]
         if len(uses) != 1 or uses[0].operation is not op:
-            return None
+            return
         least, most = (n * prod(shape(value)) for n in READS)
         if not least <= prod(r.extent for r in op.domain.ranges.values()) <= most:
-            return None
+            return
         t = tensor_type(value).element_type
-        size = BLOCK_VECTORS * device.lanes(str(t), element_bytes(t))
+        lanes = device.lanes(str(t), element_bytes(t))
         number = uses[0].index
-        found = (Blocked(kernel, op, number, *own, size) for own in _whole_axes(op, number))
-        return next((b for b in found if b.is_split), None)
+        for vectors in BLOCK_VECTORS:
+            found = (
+                Blocked(kernel, op, number, *o, vectors * lanes) for o in _whole_axes(op, number)
+            )
+            yield from [b for b in found if b.is_split][:1]
 
     @property
     def is_split(self) -> bool:
@@ -125,12 +128,20 @@ class Blocked:
         argument = op.inputs[self.number]
         assert isinstance(argument, BlockArgument)
         kernel.sym_name = self.kernel.sym_name
-        rank = len(shape(argument))
-        order = (*(k for k in range(rank) if k != self.axis + 1), self.axis + 1)
-        copy = read_copy(kernel, GlobalStage(argument.index, order), name)
+        copy = read_copy(kernel, GlobalStage(argument.index, self._order), name)
         # It is no stage of a schedule.
         del copy.attributes[STAGING]
         return Made(kernel, copy, views)
+
+    @property
+    def _order(self) -> tuple[int, ...]:
+        """The operand's axes, one of them split: a block lies side by side, its elements last."""
+        access = self.op.accesses.data[self.number].data
+        written = {name for e in self.op.output.data for name in e.names}
+        summed = (k for k, e in enumerate(access) if not written.issuperset(e.names))
+        at = min(self.axis, next(summed, self.axis))
+        others = [k for k in range(len(access) + 1) if k not in (self.axis, self.axis + 1)]
+        return (*others[:at], self.axis, *others[at:], self.axis + 1)
 
     def _parts(self) -> Mapping[SSAValue, AxisSplits] | None:
         """Splits of the kernel's values; None where the contraction and an op on its result read
@@ -172,15 +183,14 @@ class Blocked:
 
 
 def _whole_axes(op: ContractionOp, number: int) -> list[tuple[str, int]]:
-    """Indices of the result that alone move along an axis of an operand, not its last one, from end
-    to end, and no other operand; none where vectors lie along the last one."""
+    """Indices of the result that alone move along an axis of an operand, from end to end, and no
+    other operand; where vectors lie along the last one, no others."""
     assert op.domain is not None
     found: list[tuple[str, int]] = []
     access = op.accesses.data[number].data
-    if access and access[-1] in op.output.data:
-        return []
     others = [a for k, a in enumerate(op.accesses) if k != number]
-    for axis, e in enumerate(access[:-1]):
+    has_lanes = bool(access) and access[-1] in op.output.data
+    for axis, e in [*enumerate(access)][-1 if has_lanes else 0 :]:
         if len(e.names) != 1 or e != IndexExpr.of(name := e.names[0]):
             continue
         size = shape(op.inputs[number])[axis]
@@ -223,11 +233,11 @@ def _values(kernel: KernelOp) -> list[SSAValue]:
 
 @dataclass(frozen=True)
 class TileBlockConstantsPass(ModulePass):
-    """Lets contractions read constants in blocks of two vectors, on CPUs.
+    """Lets contractions read constants in blocks of two or four vectors, on CPUs.
 
-    The weights `K[o, c]` of a convolution or a product that computes vectors along `o` are then
-    `K[o/32, c, 32]`, so that a tile of registers reads memory from one end to the other. A kernel
-    that makes the copy depends on constants alone, and runs once for many calls; it is not
+    The weights `K[o, c]` or `K[c, o]` of a convolution or a product that computes vectors along `o`
+    are then `K[o/32, c, 32]`, so that a tile of registers reads memory from one end to the other. A
+    kernel that makes the copy depends on constants alone, and runs once for many calls; it is not
     counted. The cost model weighs the best schedules with and without it.
     """
 
@@ -251,16 +261,24 @@ class TileBlockConstantsPass(ModulePass):
 
 def _block(kernel: KernelOp, name: str, known: Collection[SSAValue], device: Device) -> None:
     """Block a constant operand of a kernel, if that is estimated to be faster."""
-    for value in kernel.inputs:
-        found = Blocked.of(kernel, value, device) if value in known else None
-        made = found.made(f"{name}_blocks") if found is not None else None
-        if made is None:
-            continue
-        seconds = [
-            best_or_default(kernel_facts(k, device), device).estimate.seconds
-            for k in (kernel, made.kernel)
-        ]
-        if seconds[1] < COPY_GAIN * seconds[0]:
-            made.replace(kernel)
+    for value in [v for v in kernel.inputs if v in known]:
+        tried = [b.made(f"{name}_blocks") for b in Blocked.all(kernel, value, device)]
+        made = [m for m in tried if m is not None]
+        seconds = [_seconds(m.kernel, device) for m in made]
+        least = min(seconds, default=inf)
+        best = (
+            made[seconds.index(least)]
+            if made and least < COPY_GAIN * _seconds(kernel, device)
+            else None
+        )
+        for other in made:
+            if other is not best:
+                other.erase()
+        if best is not None:
+            best.replace(kernel)
             return
-        made.erase()
+
+
+def _seconds(kernel: KernelOp, device: Device) -> float:
+    """Estimate of a kernel by its best schedule."""
+    return best_or_default(kernel_facts(kernel, device), device).estimate.seconds

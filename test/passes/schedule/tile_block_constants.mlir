@@ -26,6 +26,31 @@ builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"C
     func.return %Y : tensor<1x256x7x7xf32>
   }
 
+  // Rows of a matrix are apart in memory: a block of its columns has them side by side. One of four
+  // vectors is read by tiles that are wider than high.
+  // CHECK-LABEL: @columns
+  // CHECK:       %[[W:.*]] = tile.reshape %W to [] : tensor<768x3072xf32> -> tensor<768x48x64xf32>
+  // CHECK:       tile.kernel @Y_{{.*}}blocks({{.*}} = %[[W]] : tensor<768x48x64xf32>) -> tensor<48x768x64xf32>
+  // CHECK:         tile.contraction add(%{{.*}}[m, k] mul %{{.*}}[n_block, k, n]) -> [m, n_block, n]
+  func.func @columns(%X: tensor<197x768xf32> {tile.name = "X"}, %W: tensor<768x3072xf32> {tile.name = "W"}) -> (tensor<197x3072xf32> {tile.name = "Y"}) {
+    %Y = tile.kernel @Y(%x = %X : tensor<197x768xf32>, %w = %W : tensor<768x3072xf32>) -> tensor<197x3072xf32> {
+      %s = tile.contraction add(%x[m, k] mul %w[k, n]) -> [m, n] domain <m = 0 to 197, n = 0 to 3072, k = 0 to 768> : (tensor<197x768xf32>, tensor<768x3072xf32>) -> tensor<197x3072xf32>
+      tile.yield %s : tensor<197x3072xf32>
+    }
+    func.return %Y : tensor<197x3072xf32>
+  }
+
+  // A block begins before what is summed over.
+  // CHECK-LABEL: @inner
+  // CHECK:       tile.kernel @Y_{{.*}}blocks({{.*}} : tensor<256x8x32x3x3xf32>) -> tensor<8x256x3x3x32xf32>
+  func.func @inner(%X: tensor<256x9x9xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}) -> (tensor<256x7x7xf32> {tile.name = "Y"}) {
+    %Y = tile.kernel @Y(%x = %X : tensor<256x9x9xf32>, %w = %W : tensor<256x256x3x3xf32>) -> tensor<256x7x7xf32> {
+      %s = tile.contraction add(%x[c, y + j, x + i] mul %w[c, o, j, i]) -> [o, y, x] domain <o = 0 to 256, y = 0 to 7, x = 0 to 7, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<256x9x9xf32>, tensor<256x256x3x3xf32>) -> tensor<256x7x7xf32>
+      tile.yield %s : tensor<256x7x7xf32>
+    }
+    func.return %Y : tensor<256x7x7xf32>
+  }
+
   // What is computed of constants alone is constant.
   // CHECK-LABEL: @reshaped
   // CHECK:       tile.reshape {{.*}} -> tensor<8x32x256x3x3xf32>
