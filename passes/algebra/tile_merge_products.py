@@ -15,6 +15,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from tiledialect.analysis.kernel_facts import contraction_facts
 from tiledialect.dialects.tile.base import size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp, IndexOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
@@ -157,11 +158,9 @@ class Merging:
         keep_place(product, self.factors[0].op)
         keep_name(product.result, self.factors[0].op.result)
         value = self.b.insert(product)
-        results: list[SSAValue] = [f.op.result for f in self.factors]
-        while (users := _same_users(results)) is not None:
+        results = self._results
+        for users in self._users():
             operands = self._operands(users, results, value)
-            if operands is None:
-                break
             t = tensor_type(users[0].res).element_type
             made = type(users[0]).create(
                 operands=operands,
@@ -175,37 +174,64 @@ class Merging:
             results = [user.res for user in users]
         self._share_out(value, results)
 
+    def seconds_of_users(self, device: Device) -> float:
+        """Estimated seconds of the ops on single parts, which the products would do by the way."""
+        last = next(reversed([*self._users()]), None)
+        parts = self._results if last is None else [user.res for user in last]
+        moved = [v for v in parts if all(isinstance(u.operation, ElementwiseOp) for u in v.uses)]
+        if not moved:
+            return 0.0
+        # Each part is read, and the op's result is written.
+        size = sum(2 * size_of(v) * element_bytes(tensor_type(v).element_type) for v in moved)
+        return device.launch_seconds + size / (device.bandwidth * 1e9)
+
+    @property
+    def _results(self) -> list[SSAValue]:
+        return [f.op.result for f in self.factors]
+
+    def _users(self) -> Iterator[list[ElementwiseOp]]:
+        """Ops of one kind that take the results of all products, one after the other."""
+        results = self._results
+        while (users := _same_users(results)) is not None and self._are_joinable(users, results):
+            yield users
+            results = [user.res for user in users]
+
+    def _are_joinable(self, users: Sequence[ElementwiseOp], results: Sequence[SSAValue]) -> bool:
+        """Whether the operands of ops are the results, or constants."""
+        columns = [[*own] for own in zip(*(user.operands for user in users), strict=True)]
+        return [*results] in columns and all(
+            own == [*results] or _are_same_number(own) or self._are_constants(own)
+            for own in columns
+        )
+
     def _operands(
         self, users: Sequence[ElementwiseOp], results: Sequence[SSAValue], value: SSAValue
-    ) -> list[SSAValue] | None:
-        """Operands of an op on the merged result; None if they differ and are no constants."""
+    ) -> list[SSAValue]:
+        """Operands of an op on the merged result."""
         found: list[SSAValue] = []
-        for place in range(len(users[0].operands)):
-            own = [user.operands[place] for user in users]
-            if own == [*results]:
+        for own in zip(*(user.operands for user in users), strict=True):
+            if [*own] == [*results]:
                 found.append(value)
-            elif all(_same_number(v, own[0]) for v in own):
+            elif _are_same_number(own):
                 found.append(own[0])
-            elif (joined := self._joined(own)) is not None:
-                found.append(joined)
             else:
-                return None
-        return found if value in found else None
+                found.append(layout.concatenate(self.b, own, self._axis(own)))
+        return found
 
-    def _joined(self, values: Sequence[SSAValue]) -> SSAValue | None:
-        """Constants of each part side by side; None if they are no constants along the parts."""
+    def _axis(self, values: Sequence[SSAValue]) -> int:
+        """Axis of operands along which the parts are."""
         first = self.factors[0]
-        back = len(shape(first.op.result)) - first.place
-        axis = len(shape(values[0])) - back
+        return len(shape(values[0])) - len(shape(first.op.result)) + first.place
+
+    def _are_constants(self, values: Sequence[SSAValue]) -> bool:
+        """Whether values are constants of each part that can lie side by side."""
+        axis, rank = self._axis(values), len(shape(values[0]))
         for v, f in zip(values, self.factors, strict=True):
-            if v not in self.known or axis < 0 or len(shape(v)) != axis + back:
-                return None
+            if v not in self.known or axis < 0 or len(shape(v)) != rank:
+                return False
             if shape(v)[axis] != shape(f.op.result)[f.place]:
-                return None
-        forms = {(_other_sizes(v, axis), tensor_type(v).element_type) for v in values}
-        if len(forms) > 1:
-            return None
-        return layout.concatenate(self.b, values, axis)
+                return False
+        return len({(_other_sizes(v, axis), tensor_type(v).element_type) for v in values}) == 1
 
     def _share_out(self, value: SSAValue, results: Sequence[SSAValue]) -> None:
         """Let the users of the results read their parts of the merged one."""
@@ -237,12 +263,16 @@ def _same_users(results: Sequence[SSAValue]) -> list[ElementwiseOp] | None:
     return found if is_same and len({*found}) == len(found) else None
 
 
-def _same_number(value: SSAValue, other: SSAValue) -> bool:
-    """Whether two values are the same constant of one element."""
-    a, b = value.owner, other.owner
-    if not isinstance(a, ConstantOp) or not isinstance(b, ConstantOp) or size_of(value) != 1:
+def _are_same_number(values: Sequence[SSAValue]) -> bool:
+    """Whether values are the same constant of one element."""
+    owners = [v.owner for v in values]
+    first = owners[0]
+    if not isinstance(first, ConstantOp) or size_of(values[0]) != 1:
         return False
-    return (a.properties, value.type) == (b.properties, other.type)
+    return all(
+        isinstance(a, ConstantOp) and (a.properties, v.type) == (first.properties, values[0].type)
+        for a, v in zip(owners, values, strict=True)
+    )
 
 
 def _seconds(op: ContractionOp, device: Device) -> float:
@@ -261,8 +291,9 @@ class TileMergeProductsPass(ModulePass):
 
     Such are the weights of queries, keys and values. Products are merged that read the tensor at
     the same places, with the ops on their results that take constants, such as biases, where the
-    cost model finds one faster than several: where each is too small for the device. The
-    constants are put side by side once for many calls. The products' users read parts.
+    cost model finds one faster than several: where each is too small for the device. Other
+    elementwise ops on the results, as residual sums, count as one more kernel. The constants are
+    put side by side once for many calls. The products' users read parts.
     """
 
     name = "tile-merge-products"
@@ -295,7 +326,7 @@ class TileMergeProductsPass(ModulePass):
             apart = sum(_seconds(f.op, device) for f in factors)
             merging = Merging(factors, known, TensorBuilder(last))
             product = merging.product()
-            if _seconds(product, device) < COPY_GAIN * apart:
+            if _seconds(product, device) + merging.seconds_of_users(device) < COPY_GAIN * apart:
                 merging.put(product)
                 is_merged = True
             else:
