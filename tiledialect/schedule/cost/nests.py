@@ -10,9 +10,6 @@ from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.items import group_waits
 from tiledialect.schedule.cost.parts import Estimate, Work
 
-MEMORY_CORES = 4
-"""Number of cores that ask for as much as memory gives."""
-
 
 @dataclass(frozen=True)
 class NestWork(Work):
@@ -54,7 +51,7 @@ class NestWork(Work):
         cache = self.traffic / near * shares
         memory = self.touched / (bandwidth if self.touched > device.most_kept else near)
         # A few cores ask for as much as memory gives, one does not; nor do a GPU's few work-items.
-        asking = min(device.compute_units, MEMORY_CORES) / max(self.groups, 1)
+        asking = min(device.compute_units, rates.asking) / max(self.groups, 1)
         memory *= shares if device.traits.interleaves_groups else max(1.0, asking)
         started = rates.group * self.groups / device.compute_units
         parts = (arithmetic, accesses, cache, memory, self._step_seconds(device))
@@ -118,7 +115,8 @@ class NestWork(Work):
         warps = self.groups * ceil_div(self.items, max(device.sub_group_size, 1))
         rates = device.rates.nests
         turns = ceil(warps / (rates.resident * device.compute_units))
-        return turns * (self.steps * rates.step_latency + self.waits) * device.latency * 1e-6
+        latencies = self.steps * rates.step_latency + self.waits * rates.operand_latency
+        return turns * latencies * device.latency * 1e-6
 
     def _shares(self, device: Device) -> float:
         """Factor by which a kernel is slower than on a device whose units are all busy."""

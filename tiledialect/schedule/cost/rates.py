@@ -158,6 +158,8 @@ class Nests:
     busy: float
     resident: float
     step_latency: float
+    operand_latency: float
+    asking: float
     overlap_loss: float
     own_registers: float
 
