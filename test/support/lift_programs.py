@@ -62,6 +62,14 @@ def in_parts(function: Any, initial: float) -> Any:
     return lift.map(lift.reduce(function, initial)) >> lift.reduce(function, initial)
 
 
+def layer(m: Make, x: Value, y: Value, z: Value, reduced: Any = None) -> Value:
+    """A product of matrices to whose elements a number for their column is added."""
+    add = m.g()
+    return x >> lift.map(
+        lambda a: lift.zip(y, z) >> lift.map(lambda b, c: add(dot(a, b, reduced), c))
+    )
+
+
 A, B = lift.array("N", "K"), lift.array("M", "K")
 
 EXAMPLES: dict[str, Example] = {
@@ -109,6 +117,7 @@ EXAMPLES: dict[str, Example] = {
     "reduce_map_fission": on(V)(
         lambda m, x: x >> lift.reduce_seq(lambda s, a: s + lift.abs(a), 0.0)
     ),
+    "map_reduce_fission": on(A, B, lift.array("M"))(layer),
     "extract_from_map": on(V, V)(
         lambda m, x, y: x >> lift.map(lambda a: m.g()(a, y >> m.reduce()))
     ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tiledialect import lift
+from tiledialect.dialects.lift import maps, reductions
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.values import GetOp, ZipOp
 from tiledialect.lift import Function
@@ -15,7 +16,7 @@ from tiledialect.passes.lift.rules import patterns as p
 from tiledialect.passes.lift.rules.captured_functions import Captured
 from tiledialect.passes.lift.rules.function_properties import cut, depends, ingredients
 from tiledialect.passes.lift.rules.matching import Like
-from tiledialect.passes.lift.rules.refusal import NotApplicable, require
+from tiledialect.passes.lift.rules.refusal import Mismatch, NotApplicable, require
 from tiledialect.passes.lift.rules.rule import rule
 
 
@@ -62,6 +63,40 @@ def map_fission_with_zip(xs: Sequence[Value], m: Like, f: Captured) -> Value:
     require(get not in h.ops, f"component {k} of the zip is used elsewhere, too")
     arrays = [x >> m(g) if j == k else x for j, x in enumerate(xs)]
     return lift.zip(*arrays) >> m(lambda t: h(t, t[k]))
+
+
+@rule(p.map("f"))
+def map_reduce_fission(x: Value, f: Captured) -> Value:
+    """`x >> map(a ⇒ y >> map(b ⇒ h(b, r(a, b))))`, where `r` ends with a reduction, as two maps.
+
+    The first has the results of all reductions: `x >> map(a ⇒ y >> map(b ⇒ r(a, b))) >> map(s ⇒
+    zip(y, s) >> map((b, t) ⇒ h(b, t)))`. Where `h` or `y` depends on `a`, there is a zip with `x`.
+    """
+    inner = f.result.owner
+    if not isinstance(inner, maps.MapOp):
+        raise Mismatch("the function ends with no map")
+    a, b = Value(f.arguments[0]), Value(inner.block.args[0])
+    ops = Captured(f.home, (), inner.yielded).ops
+    found = [op for op in ops if isinstance(op, reductions.ReduceBase)]
+    sums = [op.results[0] for op in found if op.parent is inner.block]
+    require(
+        len(sums) == 1 and sums[0] is not inner.yielded,
+        "the inner function has no single reduction whose result it goes on with",
+    )
+    y = Captured(f.home, (), inner.input).over(a)
+    r = Captured(f.home, (), sums[0]).over(a, b)
+    h = Captured(f.home, sums, inner.yielded).over(a, b)
+    takes_b = h.uses(b)
+
+    def finished(e: Value, row: Value) -> Value:
+        if takes_b:
+            return lift.zip(y(e), row) >> lift.map(lambda c, t: h(e, c, t))
+        return row >> lift.map(lambda t: h(e, b, t))
+
+    rows = x >> lift.map(lambda e: y(e) >> lift.map(lambda c: r(e, c)))
+    if h.uses(a) or (takes_b and y.uses(a)):
+        return lift.zip(x, rows) >> lift.map(finished)
+    return rows >> lift.map(lambda row: finished(a, row))
 
 
 def _computed_component(f: Captured) -> tuple[int, GetOp, LiftOp]:

@@ -24,6 +24,7 @@ from tiledialect.passes.lift.rules.fusion import (
     map_fission,
     map_fusion,
     map_fusion_with_zip,
+    map_reduce_fission,
     reduce_map_fusion,
     reduce_seq_map_fusion,
 )
@@ -202,6 +203,12 @@ def reduce_outermost() -> Strategy:
     return sequence(in_function(map_zip_reduce_interchange), map_zip_reduce_interchange)
 
 
+def of_results(strategy: Strategy) -> Strategy:
+    """The strategy at nested maps, or at those of their reductions, whose results others finish."""
+    rows = choice(at_input(strategy), at_input(at_input(strategy)))
+    return choice(strategy, sequence(map_reduce_fission, rows))
+
+
 @macro
 def register_block_1d(*, n: Size) -> Strategy:
     """`map(a ⇒ y >> map(b ⇒ zip(a, b) >> reduce(f, e)))`, `n` elements to a work-item.
@@ -218,7 +225,7 @@ def register_block_2d(*, m: Size, n: Size) -> Strategy:
 
     By `tile_maps` and `reduce_outermost`; `m` and `n` divide the sizes.
     """
-    tile = in_function(at_input(at_input(in_function(reduce_outermost))))
+    tile = in_function(at_input(at_input(in_function(of_results(reduce_outermost)))))
     return sequence(tile_maps(m=m, n=n), at_input(tile))
 
 
@@ -229,7 +236,7 @@ def reuse_block_2d(*, m: Size, n: Size) -> Strategy:
     A panel serves all of `x`, in blocks of `m` x `n` elements to a work-item. By `reuse_from_map`,
     `split_join` and `reduce_outermost`; `m` and `n` divide the sizes.
     """
-    blocks = sequence(split_join(n=m), at_input(in_function(reduce_outermost)))
+    blocks = sequence(split_join(n=m), at_input(in_function(of_results(reduce_outermost))))
     return sequence(reuse_from_map(n=n), at_input(at_input(in_function(blocks))))
 
 
@@ -259,7 +266,7 @@ def tile_matrix_product(*, m: Size, n: Size, k: Size) -> Strategy:
     Each tile of the result is a reduction of matrices, in parts of `k`. By `tile_maps` and
     `finish_tiling`; `m`, `n` and `k` divide the sizes.
     """
-    row_of_tiles = in_function(at_input(at_input(in_function(finish_tiling(k=k)))))
+    row_of_tiles = in_function(at_input(at_input(in_function(of_results(finish_tiling(k=k))))))
     return sequence(tile_maps(m=m, n=n), at_input(row_of_tiles))
 
 
@@ -274,7 +281,8 @@ def hold_blocks_2d(*, m: Size, n: Size, p: Size, q: Size, k: Size) -> Strategy:
     block = sequence(reduce_outermost, reduce_zip_in_parts(k=k))
     in_row = in_function(at_input(at_input(in_function(block))))
     blocks = at_input(sequence(in_row, map_fission(last=2), at_input(reduce_outermost)))
-    tile = in_function(at_input(at_input(in_function(sequence(tile_maps(m=p, n=q), blocks)))))
+    held = of_results(sequence(tile_maps(m=p, n=q), blocks))
+    tile = in_function(at_input(at_input(in_function(held))))
     return sequence(tile_maps(m=m, n=n), at_input(tile))
 
 
@@ -289,7 +297,7 @@ def block_sums_2d(*, m: Size, n: Size, k: Size) -> Strategy:
     blocks = at_input(in_function(finish_tiling(k=k)))
     columns = sequence(map_fission(last=1), transpose_both_sides, blocks)
     rows = sequence(in_function(split_join(n=n)), map_fission(last=1), at_input(columns))
-    return sequence(split_join(n=m), at_input(in_function(rows)))
+    return sequence(split_join(n=m), at_input(in_function(of_results(rows))))
 
 
 @macro

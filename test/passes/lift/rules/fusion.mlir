@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=map_fusion rule=map_fusion},lift-rewrite{function=map_fission rule=map_fission},lift-rewrite{function=map_fission_zip rule=map_fission_zip},lift-rewrite{function=map_fission_in_zip rule=map_fission_in_zip},lift-rewrite{function=map_fission_with_zip rule=map_fission_with_zip},lift-rewrite{function=map_fusion_with_zip rule=map_fusion_with_zip},lift-rewrite{function=map_fusion_in_zip rule=map_fusion_in_zip},lift-rewrite{function=tuple_map rule=tuple_map},lift-rewrite{function=tuple_fission rule=tuple_fission},lift-rewrite{function=reduce_fusion rule=reduce_fusion},lift-rewrite{function=reduce_map_fusion rule=reduce_map_fusion},lift-rewrite{function=reduce_seq_map_fusion rule=reduce_seq_map_fusion},lift-rewrite{function=reduce_map_fission rule=reduce_map_fission},lift-rewrite{function=extract_from_map rule=extract_from_map},lift-rewrite{function=let_inlining rule=let_inlining}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=map_fusion rule=map_fusion},lift-rewrite{function=map_fission rule=map_fission},lift-rewrite{function=map_fission_zip rule=map_fission_zip},lift-rewrite{function=map_fission_in_zip rule=map_fission_in_zip},lift-rewrite{function=map_fission_with_zip rule=map_fission_with_zip},lift-rewrite{function=map_reduce_fission rule=map_reduce_fission},lift-rewrite{function=map_fusion_with_zip rule=map_fusion_with_zip},lift-rewrite{function=map_fusion_in_zip rule=map_fusion_in_zip},lift-rewrite{function=tuple_map rule=tuple_map},lift-rewrite{function=tuple_fission rule=tuple_fission},lift-rewrite{function=reduce_fusion rule=reduce_fusion},lift-rewrite{function=reduce_map_fusion rule=reduce_map_fusion},lift-rewrite{function=reduce_seq_map_fusion rule=reduce_seq_map_fusion},lift-rewrite{function=reduce_map_fission rule=reduce_map_fission},lift-rewrite{function=extract_from_map rule=extract_from_map},lift-rewrite{function=let_inlining rule=let_inlining}' | filecheck %s
 
 // `map(g) >> map(f) = map(g >> f)`, for two maps by the same.
 // CHECK-LABEL: func.func @map_fusion(
@@ -154,6 +154,64 @@ func.func @map_fission_with_zip(%x: tensor<?xf32, #lift.sizes<N>> {tile.name = "
     lift.yield %4 : f32
   }
   func.return %1 : tensor<?xf32, #lift.sizes<N>>
+}
+
+// `x >> map(a ⇒ y >> map(b ⇒ h(b, r(a, b))))`, where `r` ends with a reduction, as two maps.
+//
+// The first has the results of all reductions: `x >> map(a ⇒ y >> map(b ⇒ r(a, b))) >> map(s ⇒
+// zip(y, s) >> map((b, t) ⇒ h(b, t)))`. Where `h` or `y` depends on `a`, there is a zip with `x`.
+// CHECK-LABEL: func.func @map_reduce_fission(
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     lift.reduce_seq(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.get(1)
+// CHECK-NEXT:       arith.mulf
+// CHECK-NEXT:       arith.addf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.zip
+// CHECK-NEXT:   lift.map(
+// CHECK-NEXT:     lift.get(0)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     lift.get(1)
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @map_reduce_fission(%x: tensor<?x?xf32, #lift.sizes<N, K>> {tile.name = "x"}, %y: tensor<?x?xf32, #lift.sizes<M, K>> {tile.name = "y"}, %z: tensor<?xf32, #lift.sizes<M>> {tile.name = "z"}) -> (tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, K>>) -> tensor<?x?xf32, #lift.sizes<N, M>> {
+    %1 = lift.zip %y, %z : (tensor<?x?xf32, #lift.sizes<M, K>>, tensor<?xf32, #lift.sizes<M>>) -> tensor<?xtuple<tensor<?xf32, #lift.sizes<K>>, f32>, #lift.sizes<M>>
+    %2 = lift.map(%3 in %1) : (tensor<?xtuple<tensor<?xf32, #lift.sizes<K>>, f32>, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+      %b = lift.get(0) %3 : (tuple<tensor<?xf32, #lift.sizes<K>>, f32>) -> tensor<?xf32, #lift.sizes<K>>
+      %c = lift.get(1) %3 : (tuple<tensor<?xf32, #lift.sizes<K>>, f32>) -> f32
+      %4 = lift.zip %a, %b : (tensor<?xf32, #lift.sizes<K>>, tensor<?xf32, #lift.sizes<K>>) -> tensor<?xtuple<f32, f32>, #lift.sizes<K>>
+      %5 = arith.constant 0.000000e+00 : f32
+      %6 = lift.reduce_seq(%s from %5, %t in %4) : (f32, tensor<?xtuple<f32, f32>, #lift.sizes<K>>) -> f32 {
+        %7 = lift.get(0) %t : (tuple<f32, f32>) -> f32
+        %8 = lift.get(1) %t : (tuple<f32, f32>) -> f32
+        %9 = arith.mulf %7, %8 : f32
+        %10 = arith.addf %s, %9 : f32
+        lift.yield %10 : f32
+      }
+      %11 = arith.addf %6, %c : f32
+      lift.yield %11 : f32
+    }
+    lift.yield %2 : tensor<?xf32, #lift.sizes<M>>
+  }
+  func.return %0 : tensor<?x?xf32, #lift.sizes<N, M>>
 }
 
 // `zip(…, y >> map(g), …) >> map(f) = zip(…, y, …) >> map((…, e, …) ⇒ f(…, g(e), …))`.

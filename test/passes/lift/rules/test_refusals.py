@@ -36,6 +36,7 @@ REFUSED: list[tuple[str, Any, str, dict[str, Any], str]] = [
     ("map_fission_with_zip", zipped, "map", {}, "no op of the function takes one component of the zip alone"),
     ("map_fusion_with_zip", zipped, "map", {}, "no array of the zip is the result of a map of the same kind"),
     ("map_fusion_in_zip", zipped, "zip", {}, "not all components are results of maps"),
+    ("map_reduce_fission", nested, "map", {}, "the inner function has no single reduction whose result it goes on with"),
     ("extract_from_map", x_map, "map", {}, "all patterns of the function depend on the element"),
     ("split_join", seven, "map", {"n": 4}, "split(4) needs 4 to divide the size of x, which is 7"),
     ("split_join", x_map, "map", {"n": 0}, "the size of the pieces of split is 0; it must be an integer of at least 1"),

@@ -8,17 +8,19 @@ from random import Random
 
 import numpy as np
 import pytest
-from lift_programs import EXAMPLES, SIZES
+from lift_programs import EXAMPLES, SIZES, dot
 from random_functions import Make
 from xdsl.dialects.builtin import ModuleOp
 
 import tiledialect as td
 from tiledialect import lift
+from tiledialect.dialects.lift import maps
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.passes.lift import Derivation, NotApplicable, replay
 from tiledialect.passes.lift.rules.collections import FAMILIES, RULES
-from tiledialect.passes.lift.rules.places import places
+from tiledialect.passes.lift.rules.places import places, reachable
 from tiledialect.passes.lift.rules.rule import Named
+from tiledialect.passes.lift.strategies.mapping import computes
 
 
 def bound(derivation: Derivation, sizes: dict[str, int]) -> Derivation:
@@ -132,3 +134,48 @@ def test_names_of_lift():
     rows = [line.split("|")[2] for line in page.splitlines() if line.startswith("| `")]
     named = [n for row in rows for n in re.findall(r"`([a-z0-9_]+)`", row.partition("none:")[0])]
     assert len(rows) > 90 and set(named) <= RULES.keys()
+
+
+def layer(x, y, z):
+    """A sum for each row and column, with a number for the column."""
+    columns = lift.zip(y, z)
+    return x >> lift.map(lambda a: columns >> lift.map(lambda b, c: lift.max(dot(a, b) - c, 0.0)))
+
+
+def scaled(x, y, z):
+    """Sums that are halved: nothing of the row or the column is used again."""
+    return x >> lift.map(lambda a: y >> lift.map(lambda b: 0.5 * dot(a, b)))
+
+
+def distances(x, y, z):
+    """A sum for each row and column, with numbers for both."""
+    columns = lift.zip(y, z)
+    rows = lift.zip(x, z)
+    return rows >> lift.map(lambda a, d: columns >> lift.map(lambda b, c: (d + c) - dot(a, b)))
+
+
+def windows(x, y, z):
+    """A sum for each window, with the number in its middle."""
+    return x >> lift.slide2(2, 1) >> lift.map2(lambda w: w[1][1] - dot(w >> lift.join, z))
+
+
+@pytest.mark.parametrize("name", ["map_reduce_fission", "register_block_2d", "reuse_block_2d", "tile_matrix_product", "hold_blocks_2d", "block_sums_2d"])  # fmt: skip
+@pytest.mark.parametrize("function", [layer, scaled, distances, windows])
+def test_sums_that_others_finish(function, name: str):
+    """Blocks are of the sums alone, and what is done to these stays inside of their tile."""
+    rule = RULES[name]
+    if (function is windows) != (name == "block_sums_2d") and name != "map_reduce_fission":
+        pytest.skip("sums of rows and columns are blocked otherwise than those of windows")
+    kinds = (
+        lift.array(5, 9) if function is windows else lift.array(4, 8),
+        lift.array(4, 8),
+        lift.array(4),
+    )
+    program = Derivation.of(lift.fun(*kinds, function))
+    sizes = {"m": 4, "n": 4, "k": 2, "p": 2, "q": 1}
+    found = program.apply(rule, **{n: v for n, v in sizes.items() if n in rule.parameters})
+    arrays = inputs(program.module, {}, 0)
+    assert np.array_equal(result(found, arrays), result(program, arrays))
+    ops = reachable(found.function)
+    outer = [op for op in ops if op.parent_op() is found.function and isinstance(op, maps.MapBase)]
+    assert sum(map(computes, outer)) == (2 if name == "map_reduce_fission" else 1)
