@@ -324,6 +324,7 @@ def test_lines_of_earlier_steps_are_not_waited_for():
 
     near, apart = waits("1024*%r + %k + %l"), waits("1024*%r + 65536*%k + %l")
     assert apart == 16 * near > 0
+    assert waits("%r + 1024*%k + %l") == 16
 
 
 def test_the_last_groups_of_a_unit_are_too_few():

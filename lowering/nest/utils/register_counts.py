@@ -78,7 +78,7 @@ def operand_waits(
     """Times that a work-item waits for what it loads from global memory to compute sums with.
 
     Of the steps of unrolled loops it loads as many ahead as there are registers for operands. What
-    is in lines of earlier steps of other loops comes from the first cache, and is not waited for.
+    is in lines of earlier steps comes from the first cache, and is not waited for.
     """
     memories = [op.result for op in ops_of(kernel, BufferOp) if is_register(op.result)]
     sums = _indices_of_sums(memories)
@@ -89,9 +89,13 @@ def operand_waits(
     waits = 0
     for op in found:
         around = [x for x in loops_around(op) if not x.is_parallel and x.index not in sums]
-        unrolled = prod(steps(x) for x in around if x.is_unrolled and x.index in op.indices)
-        serial = prod(_lines_begun(op, x, scope) for x in around if not x.is_unrolled)
-        waits = max(waits, serial * (ceil_div(unrolled, ahead) - 1))
+        unrolled = [x for x in around if x.is_unrolled and x.index in op.indices]
+        lines, begun = (
+            prod(_lines_begun(op, x, scope) for x in loops)
+            for loops in (unrolled, (x for x in around if not x.is_unrolled))
+        )
+        turns = ceil_div(prod(map(steps, unrolled)), ahead)
+        waits = max(waits, begun * (min(turns, lines) - 1))
     return waits
 
 
