@@ -15,12 +15,11 @@ from typing import Any
 
 import torch
 from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
-from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._dynamo.backends.common import aot_autograd
 
 from tiledialect.api.error_boundary import for_user
 from tiledialect.errors import TileError, TileWarning
-from tiledialect.passes.convert.aten.table import CONVERSIONS
+from tiledialect.torch.decompositions import decompositions
 from tiledialect.torch.options import Options
 from tiledialect.torch.partition import is_check, partitioned, refusals
 
@@ -48,24 +47,10 @@ def tiledialect(
         fw_compiler=partial(_compiled, options=own, name="forward"),
         bw_compiler=partial(_compiled, options=own, name="backward"),
         inference_compiler=partial(_compiled, options=own, name="model"),
-        decompositions=_decompositions(),
+        decompositions=decompositions(),
         partition_fn=min_cut_rematerialization_partition,
     )
     return backend(module, inputs)
-
-
-DECOMPOSED = (
-    *("bucketize", "dist", "exponential", "ldexp"),
-    *("linalg_vector_norm", "tril_indices", "triu_indices", "unfold"),
-)
-"""Operators that PyTorch decomposes, beside those of its core decompositions."""
-
-
-def _decompositions() -> dict[Any, Any]:
-    """Decompositions into core operators, of operators without a conversion."""
-    more = get_decompositions([getattr(torch.ops.aten, name) for name in DECOMPOSED])
-    found = dict(core_aten_decompositions().items()) | more
-    return {op: f for op, f in found.items() if str(op) not in CONVERSIONS}
 
 
 def _compiled(
