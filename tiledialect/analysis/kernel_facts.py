@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -289,12 +291,32 @@ def _most_live(kernel: KernelOp, kept: Collection[SSAValue]) -> int:
     return max((sum(a <= p < b for a, b in spans) for p, _ in spans), default=0)
 
 
+def _sums_of_places(kernel: KernelOp, rows: Rows) -> set[SSAValue]:
+    """Functions of elements at places of inputs alone that are operands of other ops."""
+    found: set[SSAValue] = set()
+    for op in kernel.block.ops:
+        if isinstance(op, ContractionOp):
+            reads = rows.reads(op)
+            is_own = all(any(isinstance(axis, int) for axis in along) for along in reads)
+        else:
+            is_own = bool(op.operands) and all(v in found for v in op.operands)
+        found.update(op.results if is_own else ())
+    return {v for v in found if any(found.isdisjoint(use.operation.results) for use in v.uses)}
+
+
 def _row_facts(kernel: KernelOp) -> Facts:
     assert kernel.axes is not None
     rows = Rows.of(kernel.block.ops, kernel.axes.ranges)
 
     def access(along: Map) -> Access:
         return tuple(IndexExpr() if axis is None else IndexExpr.of(axis) for axis in along)
+
+    def read(number: int, value: SSAValue, along: Map) -> Tensor:
+        """An input; of places of its first axes, these alone."""
+        count = sum(1 for _ in takewhile(lambda axis: isinstance(axis, int), along))
+        part = _tensor(number, value, access(along))
+        sizes = (1,) * count + part.shape[count:]
+        return replace(part, shape=sizes, access=(*(IndexExpr(),) * count, *access(along)[count:]))
 
     numbers: dict[SSAValue, int] = {v: k for k, v in enumerate(kernel.block.args)}
     found: dict[tuple[int, Map], Tensor] = {}
@@ -303,7 +325,7 @@ def _row_facts(kernel: KernelOp) -> Facts:
             for value, along in zip(op.operands, rows.reads(op), strict=True):
                 if value in numbers:
                     key = numbers[value], along
-                    found.setdefault(key, _tensor(key[0], value, access(along)))
+                    found.setdefault(key, read(key[0], value, along))
     outputs = tuple(
         _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
     )
@@ -313,10 +335,14 @@ def _row_facts(kernel: KernelOp) -> Facts:
     early = {op for own in fewer for op in (*own.sums, *own.welford)}
     needed, unkept = phases(kernel), phases(kernel, early=early)
     kept, reduced = dict[SSAValue, int](), kernel.reduced
+    sums_of_places = _sums_of_places(kernel, rows)
     for k, v in enumerate(kernel.values):
         op = v.owner
         maps = [rows.maps[v]] if isinstance(op, Operation) else [m for n, m in found if n == k]
-        is_costly = not isinstance(op, Operation) or COSTLY.get(op.name, 1.0) > 1.0
+        if isinstance(op, Operation):
+            is_costly = v in sums_of_places or COSTLY.get(op.name, 1.0) > 1.0
+        else:
+            is_costly = not any(isinstance(axis, int) for m in maps for axis in m)
         if is_costly and len(needed[v]) > 1 and all(reduced <= set(m) for m in maps):
             kept[v] = k
     return Facts(

@@ -12,10 +12,17 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects.tile.attributes import AccessAttr, DomainAttr
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.dialects.tile.structure.row_axes import Rows, check_results, names_in, shape
+from tiledialect.dialects.tile.structure.row_axes import (
+    Rows,
+    check_results,
+    names_in,
+    place_read,
+    shape,
+)
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.passes.fuse.fusion_cost import merging
 from tiledialect.passes.fuse.kernel_merging import merged
+from tiledialect.passes.fuse.rules.part_sums import add_parts, is_part_sum
 from tiledialect.schedule.cost.traffic import Gain, Machine
 
 
@@ -31,9 +38,12 @@ def fuse_rows(
         return None
     # With shared weights many pairs have a common operand: only those with rows are merged.
     axes = _axes((*first.block.ops, *second.block.ops))
-    names = _all_names(contractions, axes)
-    kernel = merged(first, second, kept) if names is not None else None
-    if kernel is not None and names is not None and not _make_rows(kernel, axes, names):
+    sizes = tuple(r.extent for r in axes.values())
+    rest = [op for op in contractions if not (is_part_sum(op) and shape(op.result) == sizes)]
+    if _all_names(rest, axes) is None:
+        return None
+    kernel = merged(first, second, kept)
+    if kernel is not None and not _make_rows(kernel, axes):
         kernel.erase()
         return None
     return kernel
@@ -64,7 +74,9 @@ def _repeated_points(kernel: KernelOp) -> int:
 
 def may_have_rows(kernel: KernelOp) -> bool:
     """Whether a kernel may be part of a row kernel, as far as its contractions alone determine."""
-    return kernel.axes is not None or all(map(_reads_at_axes, kernel.contractions))
+    return kernel.axes is not None or all(
+        is_part_sum(op) or _reads_at_axes(op) for op in kernel.contractions
+    )
 
 
 def _reads_at_axes(op: ContractionOp) -> bool:
@@ -103,13 +115,11 @@ def _all_names(
     return found if len(summed) == 1 else None
 
 
-def _make_rows(
-    kernel: KernelOp, axes: Mapping[str, Range], all_names: Sequence[Mapping[str, IndexExpr]]
-) -> bool:
-    """Give a kernel its axes, in place, by their names for each contraction's indices.
-
-    Returns whether it is a row kernel.
-    """
+def _make_rows(kernel: KernelOp, axes: Mapping[str, Range]) -> bool:
+    """Give a kernel its axes, in place; return whether it is a row kernel."""
+    add_parts(kernel, tuple(r.extent for r in axes.values()))
+    if (all_names := _all_names(kernel.contractions, axes)) is None:
+        return False
     for op, names in zip(kernel.contractions, all_names, strict=True):
         op.output = AccessAttr([e.substitute(names) for e in op.output.data])
         op.accesses = ArrayAttr(
@@ -126,11 +136,24 @@ def _make_rows(
 
 
 def _axes(ops: Iterable[Operation]) -> dict[str, Range]:
-    """Axes of the largest shape, named `d0`, `d1`, …"""
-    shapes = [shape(v) for op in ops for v in (*op.operands, *op.results)]
+    """Axes of the largest shape, named `d0`, `d1`, …, but for inputs that are read in parts."""
+    values = ((*(() if _reads_parts(op) else op.operands), *op.results) for op in ops)
+    shapes = [shape(v) for own in values for v in own]
     rank = max(map(len, shapes), default=0)
     sizes = [max(column) for column in zip(*(s for s in shapes if len(s) == rank), strict=True)]
     return {n: Range(0, size) for n, size in zip(_axis_names(rank), sizes, strict=True)}
+
+
+def _reads_parts(op: Operation) -> bool:
+    """Whether a contraction adds parts of an input, or reads one."""
+    if not isinstance(op, ContractionOp):
+        return False
+    pairs = [
+        pair
+        for v, a in zip(op.inputs, op.accesses, strict=True)
+        for pair in zip(a.data, shape(v), strict=True)
+    ]
+    return is_part_sum(op) or any(place_read(e, size) is not None for e, size in pairs)
 
 
 def _axis_names(rank: int) -> list[str]:

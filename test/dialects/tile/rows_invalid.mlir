@@ -153,3 +153,16 @@
   %r = tile.contraction add(%x[i, j, k] mul %e[i, i]) -> [i] : (tensor<8x8x8xf32>, tensor<8x8xf32>) -> tensor<8xf32>
   tile.yield %r, %e : tensor<8xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+%X = "test.op"() : () -> tensor<8x12xf32>
+
+// Inputs alone are read at places.
+// CHECK: axis 0 of e is read at 1, which is no axis of the kernel of size 8
+%O = tile.kernel(%x = %X : tensor<8x12xf32>) -> tensor<8x12xf32> axes <i = 0 to 8, j = 0 to 12> {
+  %e = tile.exp %x : (tensor<8x12xf32>) -> tensor<8x12xf32>
+  %a = tile.contraction assign(%e[1, j]) -> [0, j] : (tensor<8x12xf32>) -> tensor<1x12xf32>
+  %b = tile.add %x, %a : (tensor<8x12xf32>, tensor<1x12xf32>) -> tensor<8x12xf32>
+  tile.yield %b : tensor<8x12xf32>
+}

@@ -62,3 +62,54 @@ func.func @linear(%X: tensor<2x5x8xf32>, %W: tensor<8x8xf32>) -> tensor<2x5x8xf3
   %O = tile.sub %Y, %M : (tensor<2x5x8xf32>, tensor<2x5x1xf32>) -> tensor<2x5x8xf32>
   func.return %O : tensor<2x5x8xf32>
 }
+
+// Few parts are added where a row takes their sum.
+// CHECK-LABEL: @parts
+// CHECK-NEXT:    %O = tile.kernel @{{\w+}}(%P_1 = %P : tensor<3x8x12xf32>) -> tensor<8x12xf32> axes <d0 = 0 to 8, d1 = 0 to 12> {
+// CHECK-NEXT:      %0 = tile.contraction assign(%P_1[0, d0, d1]) -> [d0, d1]
+// CHECK-NEXT:      %1 = tile.contraction assign(%P_1[1, d0, d1]) -> [d0, d1]
+// CHECK-NEXT:      %2 = tile.add %0, %1
+// CHECK-NEXT:      %3 = tile.contraction assign(%P_1[2, d0, d1]) -> [d0, d1]
+// CHECK-NEXT:      %Y = tile.add %2, %3
+// CHECK-NEXT:      %M = tile.contraction max(%Y[d0, d1]) -> [d0, 0]
+func.func @parts(%P: tensor<3x8x12xf32>) -> tensor<8x12xf32> {
+  %Y = tile.contraction add(%P[p, i, j]) -> [i, j] : (tensor<3x8x12xf32>) -> tensor<8x12xf32>
+  %M = tile.contraction max(%Y[i, j]) -> [i, 0] : (tensor<8x12xf32>) -> tensor<8x1xf32>
+  %O = tile.sub %Y, %M : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
+  func.return %O : tensor<8x12xf32>
+}
+
+// Sums of 16 bits are made in f32, and additions are not.
+// CHECK-LABEL: @halves
+// CHECK:         %Y_1 = tile.contraction add(%P_1[p, i, j]) -> [i, j]
+// CHECK-NEXT:    tile.yield %Y_1
+func.func @halves(%P: tensor<2x8x12xf16>) -> tensor<8x12xf16> {
+  %Y = tile.contraction add(%P[p, i, j]) -> [i, j] : (tensor<2x8x12xf16>) -> tensor<8x12xf16>
+  %M = tile.contraction max(%Y[i, j]) -> [i, 0] : (tensor<8x12xf16>) -> tensor<8x1xf16>
+  %O = tile.sub %Y, %M : (tensor<8x12xf16>, tensor<8x1xf16>) -> tensor<8x12xf16>
+  func.return %O : tensor<8x12xf16>
+}
+
+// Of a batch of 1, too.
+// CHECK-LABEL: @batch
+// CHECK-NEXT:    %O = tile.kernel @{{\w+}}(%P_1 = %P : tensor<2x8x12xf32>) -> tensor<1x8x12xf32> axes <d0 = 0 to 1, d1 = 0 to 8, d2 = 0 to 12> {
+// CHECK-NEXT:      %0 = tile.contraction assign(%P_1[0, d1, d2]) -> [0, d1, d2]
+// CHECK-NEXT:      %1 = tile.contraction assign(%P_1[1, d1, d2]) -> [0, d1, d2]
+// CHECK-NEXT:      %Y = tile.add %0, %1
+func.func @batch(%P: tensor<2x8x12xf32>) -> tensor<1x8x12xf32> {
+  %Y = tile.contraction add(%P[p, i, j]) -> [0, i, j] : (tensor<2x8x12xf32>) -> tensor<1x8x12xf32>
+  %M = tile.contraction max(%Y[0, i, j]) -> [0, i, 0] : (tensor<1x8x12xf32>) -> tensor<1x8x1xf32>
+  %O = tile.sub %Y, %M : (tensor<1x8x12xf32>, tensor<1x8x1xf32>) -> tensor<1x8x12xf32>
+  func.return %O : tensor<1x8x12xf32>
+}
+
+// Parts that are no whole results have elements of their own.
+// CHECK-LABEL: @shorter
+// CHECK:         tile.contraction add(%P_1[p, i, j]) -> [i, j]
+// CHECK-NEXT:    tile.yield
+func.func @shorter(%P: tensor<2x8x10xf32>) -> tensor<8x12xf32> {
+  %Y = tile.contraction add(%P[p, i, j]) -> [i, j] : (tensor<2x8x10xf32>) -> tensor<8x12xf32>
+  %M = tile.contraction max(%Y[i, j]) -> [i, 0] : (tensor<8x12xf32>) -> tensor<8x1xf32>
+  %O = tile.sub %Y, %M : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
+  func.return %O : tensor<8x12xf32>
+}

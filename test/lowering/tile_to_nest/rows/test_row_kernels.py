@@ -57,6 +57,15 @@ PROGRAMS = {
         S[0, m, 0 : 1, M, 1] = +(A[k, m, n]);
         O = X / sqrt(S + 0.5);
     }""",
+    "of_parts": """function (X[K, M, N], G[N]) -> (Y, O) {
+        A[m, n : M, N] = +(X[k, m, n]);
+        Y = A + G;
+        S[m, 0 : M, 1] = +(Y[m, n]);
+        C = Y - S / N;
+        Q = C * C;
+        V[m, 0 : M, 1] = +(Q[m, n]);
+        O = C / sqrt(V / N + 0.125);
+    }""",
 }
 """Programs whose contractions and elementwise ops share their rows."""
 

@@ -14,8 +14,9 @@ from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
 
-Map = tuple[str | None, ...]
-"""The axis of the kernel along which each axis of a value lies; None along one of size 1."""
+Map = tuple[str | int | None, ...]
+"""The axis of the kernel along which each axis of a value lies; None along one of size 1; of an
+input maybe the place at which it is read."""
 
 OPEN = ""
 """Stands in maps for an axis that is not known yet."""
@@ -37,6 +38,17 @@ def reduced_by(op: ContractionOp, axes: Axes) -> set[str]:
 def shape(value: SSAValue) -> Shape:
     """The shape of a value in a kernel, where all are known."""
     return shape_of(tensor_type(value)) or ()
+
+
+def is_input(value: SSAValue) -> bool:
+    """Whether a value in a kernel is an input of it."""
+    return isinstance(value, BlockArgument)
+
+
+def place_read(e: IndexExpr, size: int) -> int | None:
+    """The place at which an expression reads an axis of a size, if it is one alone of several."""
+    is_place = not e.names and e.denominator == 1 and 0 <= e.constant < size and size > 1
+    return int(e.constant) if is_place else None
 
 
 def broadcast_map(target: Map, value: SSAValue) -> Map:
@@ -88,7 +100,8 @@ class Rows:
     def reads(self, op: Operation) -> list[Map]:
         """Axes along which an op reads each operand."""
         if isinstance(op, ContractionOp):
-            return [self._map(v, a.data) for v, a in zip(op.inputs, op.accesses, strict=True)]
+            pairs = zip(op.inputs, op.accesses, strict=True)
+            return [self._map(v, a.data, has_places=is_input(v)) for v, a in pairs]
         if isinstance(op, YieldOp):
             return [self._of_rows(v) for v in op.operands]
         return [broadcast_map(self.maps[op.results[0]], v) for v in op.operands]
@@ -107,15 +120,19 @@ class Rows:
         _check_different(name, found)
         return found
 
-    def _map(self, value: SSAValue, access: Sequence[IndexExpr]) -> Map:
-        """Axes along which an access of index expressions reads a value."""
-        found: list[str | None] = []
+    def _map(
+        self, value: SSAValue, access: Sequence[IndexExpr], *, has_places: bool = False
+    ) -> Map:
+        """Axes along which an access of index expressions reads a value, or places if it may."""
+        found: list[str | int | None] = []
         for k, (e, size) in enumerate(zip(access, shape(value), strict=True)):
             (name,) = e.names if len(e.names) == 1 else (None,)
             if name is not None and name not in self.axes:
                 raise VerifyException(f"{name} is no axis of the kernel that has {name_of(value)}")
             if size == 1 and (not e or (name is not None and self.axes[name].extent == 1)):
                 found.append(None)
+            elif has_places and (place := place_read(e, size)) is not None:
+                found.append(place)
             elif name is None or e != IndexExpr.of(name) or self.axes[name].extent != size:
                 raise VerifyException(
                     f"axis {k} of {name_of(value)} is read at {e}, which is no axis of the kernel "
@@ -133,7 +150,7 @@ class Rows:
         sizes = shape(op.res)
         operands = [self.maps[v] for v in op.operands if v in self.maps]
         others = [*self.axes] if len(sizes) == len(self.axes) else [OPEN] * len(sizes)
-        found: list[str | None] = []
+        found: list[str | int | None] = []
         for k, size in enumerate(sizes, -len(sizes)):
             axes = {own[k] for own in operands if len(own) >= -k} - {None, OPEN}
             found.append(None if size == 1 else next(iter(axes), others[k]))
@@ -184,7 +201,7 @@ class Rows:
         if isinstance(op, ElementwiseOp) and op.res in self.maps:
             self._fill(op.res, self._elementwise(op))
 
-    def _fill(self, value: SSAValue, axes: Sequence[str | None]) -> None:
+    def _fill(self, value: SSAValue, axes: Sequence[str | int | None]) -> None:
         if OPEN in (found := self.maps.get(value, ())):
             pairs = zip(found, axes, strict=True)
             self.maps[value] = tuple(new if old == OPEN else old for old, new in pairs)
@@ -200,7 +217,8 @@ class Rows:
             self._check_axes(name, [a == b for a, b in zip(read, self.maps[value], strict=True)])
         if isinstance(op, ElementwiseOp):
             places = zip(self.maps[op.res], shape(op.res), strict=True)
-            fits = [a is None or (a in self.axes and self.axes[a].extent == n) for a, n in places]
+            extents = {name: r.extent for name, r in self.axes.items()}
+            fits = [a is None or extents.get(str(a)) == n for a, n in places]
             self._check_axes(name_of(op.res), fits)
             _check_different(name_of(op.res), self.maps[op.res])
 
