@@ -3,9 +3,12 @@
 from dataclasses import replace
 from typing import cast
 
+from lift_programs import product
+from random_functions import Make
 from small_programs import convolution
 from xdsl.dialects.builtin import StringAttr
 
+from tiledialect import lift
 from tiledialect.exploration.lift.ranking import Ranked, best_of, refined
 from tiledialect.exploration.lift.settings import AlgorithmicSettings, Settings
 from tiledialect.exploration.lift.space import LiftSpace
@@ -34,6 +37,18 @@ def test_sizes_move_to_the_next_option_and_lose_the_lanes_of_vectors():
     start: dict[str, Option] = {"vectors": 4, "size k": 1, "size m": 4, "size n": 4}
     found = refined(cast(LiftSpace, Blocks()), Ranked(3.75, text="4 1 4 4", decisions=start))
     assert found.text == "1 17 16 1"
+
+
+def test_sums_of_a_block_fill_the_registers_of_a_core():
+    """Without small changes: 12 rows of two vectors are 24 of 32 registers."""
+    square = lift.fun(lift.array(96, 96), lift.array(96, 96), lambda x, y: product(Make(), x, y))
+    blocks = Derivation.of(square).apply(RULES["register_block_2d"])
+    settings = replace(Settings(), algorithmic=AlgorithmicSettings(exploration_depth=0))
+    device = described(Kind.CPU, {"native_vector_width": 16, "registers": 32})
+    start = Derivation.of(blocks.module)
+    space = LiftSpace(start, start.name, device, StringAttr(""), settings)
+    best, *_ = best_of(space, next(iter(space.programs.all())), "")
+    assert best.decisions.items() >= {"vectors": 16, "size m": 12, "size n": 32}.items()
 
 
 def test_columns_of_a_work_item_are_beside_those_of_others():

@@ -46,6 +46,8 @@ GROUP_SIZES = 16, 128
 BLOCKS = (128, 8, 8), (128, 8, 16), (1 << 14, 128, 128)
 """Elements along an axis of a tile of a GPU's group and of a block of its work-item, and along the
 first one; of a row, and of those that its work-items go through in strides."""
+SUMS, SIDE = 3 / 4, 2
+"""Share of the registers of a core that hold the sums of a block, and vectors in its rows."""
 PART = 512
 """Elements that one work-item goes through."""
 GAIN = 0.98
@@ -108,14 +110,19 @@ def _candidates_of(space: LiftSpace, word: str) -> Iterator[tuple[Decisions, Can
 
 
 def _starts(space: LiftSpace, mapped: Derivation) -> Iterator[Decisions]:
-    """Sizes to begin with: vectors, and where lanes are work-items rows and squares of those of a
-    group, which smaller sizes do not fill."""
-    items_are_lanes, sizes = not space.device.traits.has_vectors, space.space_of(mapped)
-    own = (native_lanes(space.device), *(GROUP_SIZES if items_are_lanes else ()))
-    for size in own if sizes.names else own[:1]:
-        yield {SIZE + name: size for name in sizes.names}
-    if items_are_lanes:
+    """Sizes to begin with: vectors, or blocks of them that fill registers, and where lanes are
+    work-items rows and squares of those of a group, which smaller sizes do not fill."""
+    sizes, lanes = space.space_of(mapped), native_lanes(space.device)
+    if not space.device.traits.has_vectors:
+        for size in (lanes, *GROUP_SIZES) if sizes.names else (lanes,):
+            yield {SIZE + name: size for name in sizes.names}
         yield from _starts_of_items(sizes, space.device.sub_group_size)
+    elif sizes.in_vectors and len(sizes.names) > 1:
+        rows = int(space.device.registers * SUMS / SIDE)
+        found = {n: SIDE * lanes if n in sizes.in_vectors else rows for n in sizes.names}
+        yield {SIZE + name: size for name, size in found.items()}
+    else:
+        yield {SIZE + name: lanes for name in sizes.names}
 
 
 def _starts_of_items(sizes: ParameterSpace, lanes: int) -> Iterator[Decisions]:
