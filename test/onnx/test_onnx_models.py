@@ -90,7 +90,7 @@ def test_calls_with_arrays_of_one_shape(monkeypatch: pytest.MonkeyPatch):
         model(np.ones((2, 3)))
 
 
-def test_what_depends_on_initializers_alone_is_computed_once(device: td.Device):
+def _summed_weights() -> tuple[Any, np.ndarray]:
     w = np.arange(32 * 48, dtype="f4").reshape(32, 48) % 7
     nodes = [
         helper.make_node("ReduceSum", ["w", "axes"], ["s"], keepdims=0),
@@ -98,7 +98,11 @@ def test_what_depends_on_initializers_alone_is_computed_once(device: td.Device):
         helper.make_node("Add", ["p", "c"], ["y"]),
     ]
     weights = {"w": w, "axes": np.array([1]), "c": np.ones(32, "f4")}
-    proto = _model(nodes, [("x", ["n", 32])], [("y", ["n", 32])], **weights)
+    return _model(nodes, [("x", ["n", 32])], [("y", ["n", 32])], **weights), w
+
+
+def test_what_depends_on_initializers_alone_is_computed_once(device: td.Device):
+    proto, w = _summed_weights()
     model = td.onnx.load(proto, device=device)
     for k in range(3):
         x = np.full((8, 32), k, "f4")
@@ -107,6 +111,44 @@ def test_what_depends_on_initializers_alone_is_computed_once(device: td.Device):
     assert np.array_equal(model(x[:2]), x[:2] * w.sum(1) + 1) and len(model._kept) == 1
     whole = model.function(x).profile(*model.bind(x)[1].values())[1]
     assert len(whole.kernels) == 2 and len(model.profile(x)[1].kernels) == 1
+
+
+@pytest.mark.parametrize("is_beside", [False, True])
+def test_initializers_of_files_are_given_up(tmp_path: Path, is_beside: bool):
+    proto, w = _summed_weights()
+    path, beside = tmp_path / "sums.onnx", tmp_path / "sums.data"
+    options: dict[str, Any] = {"save_as_external_data": is_beside, "size_threshold": 0}
+    onnx.save_model(proto, str(path), location=beside.name, **options)
+    model = td.onnx.load(path)
+    kept = model._initializers._arrays
+    x = np.full((8, 32), 2, "f4")
+    assert np.array_equal(model(x), x * w.sum(1) + 1)
+    # What other kernels read stays.
+    assert kept["w"] is None and kept["c"] is not None and kept["axes"] is not None
+    # No call needs it again, in any form.
+    path.rename(tmp_path / "elsewhere.onnx")
+    assert np.array_equal(model(x=x), model(x)) and kept["w"] is None
+    with pytest.raises(td.TileError, match=r"sums.onnx cannot be read again"):
+        model.reference(x)
+    (tmp_path / "elsewhere.onnx").rename(path)
+    assert np.array_equal(model.reference(x), model(x))
+    assert np.array_equal(model.gradient("x")(x, np.ones_like(x)), np.tile(w.sum(1), (8, 1)))
+    changed = td.onnx.load(path)
+    changed(x)
+    (beside if is_beside else path).touch()
+    with pytest.raises(td.TileError, match="has changed since it was loaded"):
+        changed.reference(x)
+
+
+def test_given_models_stay_as_they_are():
+    proto, _ = _summed_weights()
+    before = proto.SerializeToString()
+    model = td.onnx.load(proto)
+    x = np.ones((2, 32), "f4")
+    model(x)
+    assert proto.SerializeToString() == before
+    proto.graph.initializer[0].ClearField("raw_data")
+    assert np.array_equal(model.reference(x), model(x))
 
 
 def test_cotangents_by_name():

@@ -6,9 +6,11 @@ function of the constants, and given to one of the other inputs.
 
 from __future__ import annotations
 
+import ctypes
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from mmap import ACCESS_COPY, mmap
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,9 @@ from tiledialect.ir.signature import argument_names, find_function, result_names
 from tiledialect.passes.gradient.tile_gradient import derived_names
 from tiledialect.schedule.cost.device import LINE
 
+OWN_PAGES = 1 << 18
+"""Bytes from which on a kept array has pages of its own."""
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -57,8 +62,12 @@ class Packing:
 
     def results(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """Results of the first part."""
-        found = self.first(*(values[name] for name in self.constants))
-        found = tuple(map(_aligned, found if isinstance(found, tuple) else (found,)))
+        given = self.first(*(values[name] for name in self.constants))
+        left = [*given] if isinstance(given, tuple) else [given]
+        del given
+        # One after the other: all of them twice would be the most memory that a model takes.
+        found = tuple(aligned(left.pop(0)) for _ in range(len(left)))
+        _trim()
         # Without an input on the device a call gives arrays of the host.
         if self.constants:
             return found
@@ -71,18 +80,28 @@ class Packing:
         return [*(values[name] for name in self.inputs), *kept]
 
 
-def _aligned(array: Any) -> Any:
+def aligned(array: Any) -> Any:
     """An array of the host at the beginning of a line of the cache: vectors of it are in one each.
 
-    NumPy's own begin anywhere in a line.
+    NumPy's own begin anywhere in a line. Large ones have pages of their own, which the system has
+    back as soon as they are given up; a heap would keep most of them.
     """
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, np.ndarray) or array.dtype.hasobject:
         return array
-    room = np.empty(array.nbytes + LINE, np.uint8)
+    size = array.nbytes + LINE
+    memory = mmap(-1, size, access=ACCESS_COPY) if size > OWN_PAGES else bytearray(size)
+    room = np.frombuffer(memory, np.uint8)
     start = -room.ctypes.data % LINE
     found = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
     found[...] = array
     return found
+
+
+def _trim() -> None:
+    """Give the system back what the heap has free, where the C library can: glibc keeps it."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def packing_of(function: Function, types: Types, constants: Collection[str]) -> Packing | None:

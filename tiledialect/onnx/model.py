@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tiledialect.api.call_key import signature_of
 from tiledialect.api.error_boundary import front_door, sourced
@@ -32,6 +31,12 @@ try:
 except ImportError:
     raise ImportError("td.onnx needs ONNX: pip install 'tiledialect[onnx]'") from None
 
+from tiledialect.onnx.initializers import (
+    Initializers,
+    arrays_of,
+    read_model,
+    without_numbers,
+)
 from tiledialect.passes.convert.onnx.base import UNSUPPORTED, UnknownValueError
 from tiledialect.passes.convert.onnx.graph import Array, Converted, convert_model
 
@@ -74,7 +79,7 @@ class Model:
     def __init__(
         self,
         proto: onnx.ModelProto,
-        initializers: Mapping[str, Array],
+        initializers: Initializers,
         options: Mapping[str, Any],
         gradients: tuple[tuple[tuple[str, ...] | None, bool], ...] = (),
     ):
@@ -148,8 +153,8 @@ class Model:
     @front_door
     def bind(self, *args: Any, **named: Any) -> tuple[Function, dict[str, Any]]:
         """The function of a call, and its inputs by the function's names: initializers, too."""
-        ready, arrays = self._bound(args, named)
-        return ready.function, dict(zip(ready.function.inputs, arrays, strict=False))
+        ready, given = self._bound(args, named)
+        return ready.function, dict(zip(ready.function.inputs, self._arrays(given), strict=False))
 
     @front_door
     def profile(self, *args: Any, repeat: int = 1, **named: Any) -> Any:
@@ -160,14 +165,14 @@ class Model:
     @front_door
     def reference(self, *args: Any, **named: Any) -> Any:
         """The outputs by the reference semantics: NumPy, slow, without a device."""
-        ready, arrays = self._bound(args, named)
-        return ready.packed(ready.function.reference(*arrays))
+        ready, given = self._bound(args, named)
+        return ready.packed(ready.function.reference(*self._arrays(given)))
 
     @front_door
     def opencl(self, *args: Any, **named: Any) -> str:
         """The kernels for these inputs, as OpenCL C."""
-        ready, arrays = self._bound(args, named)
-        return ready.function.opencl(*arrays)
+        ready, given = self._bound(args, named)
+        return ready.function.opencl(*self._arrays(given))
 
     def gradient(
         self, wrt: Sequence[str] | str | None = None, *, with_outputs: bool = False
@@ -198,7 +203,7 @@ class Model:
     def _bound(
         self, args: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[Specialized, list[Any]]:
-        """The function for the inputs of a call, and its arguments."""
+        """The function for the inputs of a call, and its arguments: of an initializer the name."""
         cotangents = args[len(self.inputs) :] if self._gradients else ()
         args = args[: len(self.inputs)] if self._gradients else args
         own = dict(named)
@@ -215,40 +220,49 @@ class Model:
             raise TileError(f"{self.name} needs the input {missing[0]}")
         own = {name: self._input(name, given[name]) for name in self.inputs}
         ready = self._for(own)
-        arrays = {**self._initializers, **_flat(own)}
-        values = [arrays[name] for name in ready.inputs]
+        flat = _flat(own)
+        values: list[Any] = [flat.get(name, name) for name in ready.inputs]
         if self._gradients:
-            values = [*without_missing(ready.function.bind([*values, *cotangents], extra))]
+            given = [*self._arrays(values), *cotangents]
+            values = [*without_missing(ready.function.bind(given, extra))]
         return ready, values
 
-    def _prepared(
-        self, ready: Specialized, arrays: Sequence[Any]
-    ) -> tuple[Function, Sequence[Any]]:
+    def _arrays(self, given: Sequence[Any]) -> list[Any]:
+        """Arguments of a function, with the initializers in the place of their names."""
+        return [self._initializers[x] if isinstance(x, str) else x for x in given]
+
+    def _prepared(self, ready: Specialized, given: Sequence[Any]) -> tuple[Function, list[Any]]:
         """Function to call, and its inputs; results of initializers alone are kept."""
         function = ready.function
         names = dict(zip(function.inputs, ready.inputs, strict=False))
-        packing = self._packing(ready, arrays, names)
+        packing = self._packing(ready, given, names)
         if packing is None:
             return function, [
                 self._placed(function, names.get(own), array)
-                for own, array in zip(function.inputs, arrays, strict=False)
+                for own, array in zip(function.inputs, given, strict=False)
             ]
-        values = dict(zip(function.inputs, arrays, strict=True))
+        values = dict(zip(function.inputs, given, strict=True))
         key = packing.text, *(names[n] for n in packing.constants)
-        if (kept := self._kept.find(key)) is None:
-            # On a device these are copied for this alone.
-            given = {n: placed(function.device, values[n]) for n in packing.constants}
-            kept = self._kept.put(key, packing.results(given))
         own = {n: self._placed(function, names[n], values[n]) for n in packing.inputs}
+        if (kept := self._kept.find(key)) is None:
+            read = self._arrays([values[n] for n in packing.constants])
+            # On a device these are copied for this alone.
+            arrays = [placed(function.device, array) for array in read]
+            del read
+            kept = packing.results(dict(zip(packing.constants, arrays, strict=True)))
+            kept = self._kept.put(key, kept)
+            self._initializers.release(
+                names[n] for n in packing.constants if n not in packing.inputs
+            )
         return packing.second, packing.arrays(own, kept)
 
     def _packing(
-        self, ready: Specialized, arrays: Sequence[Any], names: Mapping[str, str]
+        self, ready: Specialized, given: Sequence[Any], names: Mapping[str, str]
     ) -> Packing | None:
         """The parts of a function, looked for once."""
         if not ready.is_divided and not self._gradients and not self._options.get("tune"):
             constants = [own for own, name in names.items() if name in self._initializers]
-            types = ready.function.types(arrays, {})
+            types = ready.function.types(self._arrays(given), {})
             ready.packing = packing_of(ready.function, types, constants)
         ready.is_divided = True
         return ready.packing
@@ -335,11 +349,12 @@ class Model:
             function = function.gradient(places, with_outputs=with_outputs)
         return Specialized(function, made.inputs, made.counts if not self._gradients else ())
 
-    def _placed(self, function: Function, name: str | None, array: Any) -> Any:
+    def _placed(self, function: Function, name: str | None, given: Any) -> Any:
         """An input of a function: of an initializer the copy that stays on the device."""
         if name is None or name not in self._initializers or function.device.uses_host_memory:
-            return array
+            return self._initializers[given] if isinstance(given, str) else given
         if name not in self._resident:
+            (array,) = self._arrays([given])
             self._resident[name] = placed(function.device, array)
         return self._resident[name]
 
@@ -388,20 +403,11 @@ def load(
     Raises:
         TileError: the file cannot be read; at a call, an operator cannot be converted.
     """
-    base = ""
     if isinstance(source, str | PathLike):
-        base = str(Path(source).parent)
-        try:
-            proto = onnx.load(str(source))
-        except Exception as error:
-            raise TileError(f"{source} cannot be read: {error}") from None
+        proto, initializers = read_model(Path(source))
     elif isinstance(source, onnx.ModelProto):  # pyright: ignore[reportUnnecessaryIsInstance]
-        proto = source
+        proto, initializers = without_numbers(source), Initializers(arrays_of(source))
     else:
         raise TileError(f"a model is a path or a ModelProto, not {type(source)}")
     options = {"device": device, "tune": tune, "precision": precision}
-    return Model(proto, _initializers(proto, base), options)
-
-
-def _initializers(proto: onnx.ModelProto, base: str) -> dict[str, npt.NDArray[Any]]:
-    return {t.name: onnx.numpy_helper.to_array(t, base) for t in proto.graph.initializer}
+    return Model(proto, initializers, options)
