@@ -15,6 +15,7 @@ from cpu_cases import (
     convolution,
     depthwise_weights,
     facts,
+    in_blocks,
     product,
     proposed_by,
     strided_planes,
@@ -230,6 +231,16 @@ def test_what_is_padded_or_lies_across_is_packed():
             written = {x.index for x in candidate.schedule.levels if x.role in UNROLLED}
             if candidate.family == "contractions" and (written & padded or not padded):
                 assert number in {stage.operand for stage in candidate.schedule.stages}
+
+
+def test_groups_that_would_copy_the_same_are_one():
+    """Each copies its rows of the picture once for all blocks of channels."""
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+    case = in_blocks(28, 128)
+    chosen = ranked(case, device)[0].schedule
+    assert any(stage.operand == 0 for stage in chosen.stages)
+    roles = {x.role for x in chosen.levels if x.index == "b"}
+    assert roles == {Role.SERIAL}
 
 
 def test_rows_along_pictures_need_no_stage():

@@ -56,6 +56,8 @@ STRIPES = (16, 64)
 """Numbers of rows of an operand that are read at a time, if it is used seldom."""
 FEW_TILES = 7
 """Number of tiles along an index up to which even shares are tried, too."""
+GROUPS_OF_COPIES = (1, 2, 4, 16, 64)
+"""Fewest work-groups for each core where some copy the same: neighbours copy common rows, too."""
 WAITING_SUMS = 1 << 18
 """Bytes of results of a group whose sums are in memory while others are added to, where long sums
 are in parts: a quarter of a core's second cache, which also holds the operands."""
@@ -233,10 +235,11 @@ def _is_read_as_copied(facts: Facts, r: Roles, t: Tensor) -> bool:
     return is_last and moving & t.names == moving & {*facts.output_indices}
 
 
-def _group_counts(facts: Facts, r: Roles, device: Device) -> Sequence[int]:
+def _group_counts(facts: Facts, r: Roles, tile: Shape, device: Device) -> Sequence[int]:
     """Numbers of work-groups to try: of many results also so many that one's sums fit near
-    caches."""
-    counts = [k * device.compute_units for k in GROUPS_TRIED]
+    caches, and with copies that groups may share all those between."""
+    several = GROUPS_TRIED if _rows_of_copies(facts, r, tile) == r.rows else GROUPS_OF_COPIES
+    counts = [k * device.compute_units for k in several]
     least = ceil_div(facts.outputs[0].size, WAITING_SUMS)
     return [*counts, least] if len(r.sums) == 1 and least > counts[-1] else counts
 
@@ -246,11 +249,15 @@ def _blocks(
 ) -> Iterator[Shape]:
     """Blocks of tiles of a work-group: from few large groups to many small ones."""
     whole = counts[r.along]
-    for groups in _group_counts(facts, r, device):
+    for groups in _group_counts(facts, r, tile, device):
         # Where there are few rows, groups share the columns.
         rows = prod(counts.values()) // whole
         for columns in sorted({1, whole, max(1, whole * rows // max(rows, groups))}):
-            several = (_serial(r, counts, columns, groups, even=even) for even in (False, True))
+            several = (
+                _serial(r, counts, columns, groups, even=even, first=first)
+                for even in (False, True)
+                for first in (r.rows, _rows_of_copies(facts, r, tile))
+            )
             for blocks in dict.fromkeys(several):
                 is_end = columns in (1, whole)
                 yield from _in_blocks(facts, r, tile, blocks, device, is_end=is_end)
@@ -319,16 +326,29 @@ def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
     return [*dict.fromkeys((tile.staged, tuple(sorted({*tile.staged, *vectors}))))]
 
 
+def _rows_of_copies(facts: Facts, r: Roles, tile: Shape) -> Sequence[str]:
+    """The indices of rows, those first along which groups would make the same required copies."""
+    moving = {name for t in facts.inputs if t.number in tile.staged for name in t.names}
+    return tuple(sorted(r.rows, key=lambda name: name in moving)) if moving else r.rows
+
+
 def _serial(
-    r: Roles, counts: Mapping[str, int], columns: int, groups: int, *, even: bool = False
+    r: Roles,
+    counts: Mapping[str, int],
+    columns: int,
+    groups: int,
+    *,
+    even: bool = False,
+    first: Sequence[str] = (),
 ) -> Sizes:
     """Numbers of tiles along each index in a work-group for at least so many groups.
 
-    Few tiles can be shared evenly: three classes go to one group or to three, not to two.
+    A group has all tiles along the first rows before it has others. Few tiles can be shared evenly:
+    three classes go to one group or to three, not to two.
     """
     blocks = {r.along: columns}
     left = prod(counts.values()) // columns
-    for name in r.rows:
+    for name in first or r.rows:
         most = max(1, left // groups)
         count = counts[name]
         size = min(count, most)
