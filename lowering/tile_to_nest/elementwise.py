@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.element_types import CONCRETE
+from tiledialect.dialects.tile.elementwise.ops import SelectOp
 from tiledialect.dialects.tile.structure.small_stencils import index_at, is_copy
-from tiledialect.index.expr import IndexExpr
+from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.integer.expressions import Condition, Expr, both, less, less_equal
 from tiledialect.lowering.tile_to_nest.accumulators import AGGREGATE, combined
 from tiledialect.lowering.tile_to_nest.elements import Elements, element_type, static_shape
-from tiledialect.lowering.tile_to_nest.kernel import KernelNest
+from tiledialect.lowering.tile_to_nest.kernel import KernelNest, in_place_inputs
+from tiledialect.schedule.loops import Role
 
 
 class StencilElements(Elements):
@@ -111,11 +117,64 @@ def _inside(place: Sequence[Expr], shape: Sequence[int]) -> list[Condition]:
     return [both(less_equal(0, c), less(c, size)) for c, size in zip(place, shape, strict=True)]
 
 
-def elementwise_nest(nest: KernelNest) -> None:
-    """Build the loops of a kernel whose points are the elements of the outputs."""
-    axes = [IndexExpr.of(name) for name in nest.ranges]
+@dataclass(frozen=True)
+class PartialUpdate:
+    """Update in place of a kernel's only result: elements are written where a condition holds."""
 
-    def enter(k: int) -> None:
+    condition: SSAValue
+    new: SSAValue
+    is_kept: bool
+    """Whether elements stay where the condition holds."""
+
+    @staticmethod
+    def of(nest: KernelNest) -> PartialUpdate | None:
+        """The update of a kernel whose result is selected from an input in the same memory.
+
+        The condition is the same for the lanes of a vector.
+        """
+        values, in_place = nest.kernel.yield_op.values, in_place_inputs(nest.kernel)
+        if len(values) != 1 or not isinstance(chosen := values[0].owner, SelectOp):
+            return None
+        condition, taken, otherwise = chosen.operands
+        old = [nest.kernel.block.args[k] for k in in_place]
+        if (taken in old) == (otherwise in old):
+            return None
+        is_kept = taken in old
+        found = PartialUpdate(condition, otherwise if is_kept else taken, is_kept)
+        lanes = {level.index for level in nest.levels if level.role is Role.VECTOR}
+        return found if lanes.isdisjoint(found.axes(nest)) else None
+
+    def axes(self, nest: KernelNest) -> set[str]:
+        """Indices along which the condition differs."""
+        names, sizes = [*nest.ranges], static_shape(self.condition)
+        pairs = zip(reversed(names), reversed(sizes), strict=False)
+        return {name for name, size in pairs if size != 1}
+
+    def is_known(self, nest: KernelNest) -> bool:
+        """Whether the loops are being built along which the condition differs."""
+        return all(nest.is_known(nest.values[name]) for name in self.axes(nest))
+
+    def holds(self, nest: KernelNest) -> Condition:
+        """Condition that an element is written, in the loops along which that differs."""
+        own = self.axes(nest)
+        coordinates = [nest.at([IndexExpr.of(n)])[0] if n in own else Expr() for n in nest.ranges]
+        test = StencilElements(nest.nest, nest.memory, tuple(coordinates)).at(self.condition)
+        scalars, t = nest.nest.scalars, CONCRETE["i32"]
+        number = scalars.select(test, scalars.constant(1, t), scalars.constant(0, t))
+        number = scalars.emit(arith.IndexCastOp(number, IndexType()))
+        written = nest.nest.named(number, "written", Range(0, 2))
+        return less(written, 1) if self.is_kept else less(0, written)
+
+
+def elementwise_nest(nest: KernelNest) -> None:
+    """Build the loops of a kernel whose points are the elements of the outputs.
+
+    Of an update in place that leaves elements as they are, these are skipped.
+    """
+    axes = [IndexExpr.of(name) for name in nest.ranges]
+    partial = PartialUpdate.of(nest)
+
+    def enter(k: int, update: PartialUpdate | None) -> None:
         known = [a for a in axes if nest.is_known(nest.values[str(a.variable)])]
         coordinates = nest.at(known)
         inside = both(
@@ -125,10 +184,22 @@ def elementwise_nest(nest: KernelNest) -> None:
             )
         )
         with nest.nest.when(inside):
-            if k == len(nest.levels):
-                nest.store_outputs(StencilElements(nest.nest, nest.memory, nest.at(axes)))
-                return
-            with nest.loops([k]):
-                enter(k + 1)
+            if update is not None and update.is_known(nest):
+                with nest.nest.when(update.holds(nest)):
+                    descend(k, None)
+            else:
+                descend(k, update)
 
-    enter(0)
+    def descend(k: int, update: PartialUpdate | None) -> None:
+        if k < len(nest.levels):
+            with nest.loops([k]):
+                enter(k + 1, update)
+            return
+        elements = StencilElements(nest.nest, nest.memory, nest.at(axes))
+        if partial is None:
+            nest.store_outputs(elements)
+        else:
+            new = elements.as_type(partial.new, element_type(nest.kernel.yield_op.values[0]))
+            nest.nest.store(new, nest.outputs[0], elements.coordinates, elements.condition)
+
+    enter(0, partial)

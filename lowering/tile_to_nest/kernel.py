@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import DenseArrayBase, MemRefType, TensorType, i32
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 
 from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.dialects.discardable import IN_PLACE
 from tiledialect.dialects.nest.attributes import LoopRole
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -91,6 +92,8 @@ class KernelNest:
         self.buffers: dict[SSAValue, SSAValue] = {}
         self.buffers.update(zip(tensors[: len(inputs)], self.block.args, strict=False))
         self.outputs = self.block.args[len(inputs) :]
+        for k, number in in_place_inputs(kernel).items():
+            self.buffers[kernel.block.args[k]] = self.outputs[number]
 
     # -- indices ---------------------------------------------------------------------------
 
@@ -199,6 +202,10 @@ class KernelNest:
                 continue
             if not isinstance(op, ConstantOp | YieldOp) and op.results[0] in needed:
                 elements.at(op.results[0])
+        for value in self.kernel.yield_op.values:
+            # What is written in place is read before.
+            if isinstance(value, BlockArgument) and value not in parts:
+                elements.at(value)
         axes = {f"d{k}": c for k, c in enumerate(elements.coordinates)}
         for value, buffer in zip(self.kernel.yield_op.values, self.outputs, strict=True):
             for part in parts.get(value, ()):
@@ -216,9 +223,18 @@ class KernelNest:
 
 
 def read_inputs(kernel: KernelOp) -> list[int]:
-    """Numbers of the inputs that a kernel reads: all but its initial value."""
-    start = initial_input(kernel)
-    return [k for k in range(len(kernel.inputs)) if k != start]
+    """Numbers of the inputs with memory of their own: not the initial value, which is written over,
+    nor what is written in place."""
+    start, in_place = initial_input(kernel), in_place_inputs(kernel)
+    return [k for k in range(len(kernel.inputs)) if k != start and k not in in_place]
+
+
+def in_place_inputs(kernel: KernelOp) -> dict[int, int]:
+    """Inputs of a kernel that lie where a result is written, with the results' numbers."""
+    given = kernel.attributes.get(IN_PLACE)
+    if not isinstance(given, DenseArrayBase):
+        return {}
+    return {k: int(n) for k, n in enumerate(given.get_values()) if n >= 0}
 
 
 def kernel_tensors(kernel: KernelOp) -> tuple[SSAValue, ...]:

@@ -12,6 +12,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu, memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     FunctionType,
     IndexType,
@@ -29,7 +30,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
+from tiledialect.analysis.memory_updates import UpdatedMemory, updates
+from tiledialect.dialects.discardable import ELEMENT_TYPE, IN_PLACE, NAME, UPDATES
 from tiledialect.dialects.tile.base import TileOp
 from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp
@@ -47,7 +49,12 @@ from tiledialect.lowering.nest.utils.device_limits import check_fits
 from tiledialect.lowering.tile_to_nest.control_flow import ControlFlow
 from tiledialect.lowering.tile_to_nest.global_arrays import GlobalArrays
 from tiledialect.lowering.tile_to_nest.index_width import index_width
-from tiledialect.lowering.tile_to_nest.kernel import KernelLaunch, buffer_type, initial_input
+from tiledialect.lowering.tile_to_nest.kernel import (
+    KernelLaunch,
+    buffer_type,
+    initial_input,
+    read_inputs,
+)
 from tiledialect.lowering.tile_to_nest.kernel_nest import kernel_nest
 from tiledialect.schedule.instructions import find, refusal
 
@@ -79,6 +86,7 @@ class HostFunction:
         """Allocation, or argument, behind each buffer."""
         self.constants: dict[int, SSAValue] = {}
         self.arrays = GlobalArrays(self.source.sym_name.data)
+        self.updated = UpdatedMemory(self.source)
         self.initial_input = cache(initial_input)
         """Number of the input that is a kernel's initial value."""
 
@@ -112,13 +120,36 @@ class HostFunction:
             self._alias(op.outputs[0], buffer, buffer)
         else:
             for value in op.outputs:
-                self._allocate(value)
+                self._place(value)
             if start is not None:
-                buffer = self.buffers[op.inputs[start]]
-                self.builder.insert(gpu.MemcpyOp(buffer, self.buffers[op.outputs[0]]))
+                self._fill(op.outputs[0], op.inputs[start])
         name = to_hint(given_name(op.outputs[0]) or "kernel")
-        values = (*(v for k, v in enumerate(op.inputs) if k != start), *op.outputs)
+        self._mark_in_place(op)
+        values = (*(op.inputs[k] for k in read_inputs(op)), *op.outputs)
         self._launch(op, name, [self.buffers[v] for v in values])
+
+    def _place(self, value: SSAValue) -> None:
+        """Give a kernel's result memory: that of the argument that it updates, or memory of its
+        own."""
+        home = self.updated.homes.get(value)
+        if home is None:
+            self._allocate(value)
+        elif value.type == home.type:
+            self._alias(value, self.buffers[home], self.buffers[home])
+        else:
+            self._view(value, self.buffers[home])
+
+    def _fill(self, result: SSAValue, start: SSAValue) -> None:
+        """Copy the initial value of a result, unless it is there."""
+        source, target = self.buffers[start], self.buffers[result]
+        if self.origin[source] is not self.origin[target]:
+            self.builder.insert(gpu.MemcpyOp(source, target))
+
+    def _mark_in_place(self, kernel: KernelOp) -> None:
+        """Say of a kernel which inputs lie where a result is written."""
+        if in_place := self.updated.in_place(kernel):
+            numbers = [in_place.get(k, -1) for k in range(len(kernel.inputs))]
+            kernel.attributes[IN_PLACE] = DenseArrayBase.from_list(i32, numbers)
 
     def _launch(self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]) -> None:
         key = structural_hash(kernel)
@@ -148,13 +179,17 @@ class HostFunction:
         return sanitized(f"{self.source.sym_name.data}_{len(self.functions)}_{hint}")
 
     def _reshape(self, op: ReshapeOp) -> None:
-        source, t = self.buffers[op.operand], buffer_type(op.result.type)
+        self._view(op.result, self.buffers[op.operand])
+
+    def _view(self, value: SSAValue, source: SSAValue) -> None:
+        """Let a value lie in a buffer of as many elements."""
+        t = buffer_type(value.type)
         shape = t.get_shape()
         strides = [prod(shape[k + 1 :]) for k in range(len(shape))]
         cast = memref.ReinterpretCastOp.from_dynamic(source, [0], list(shape), strides, t)
         self.builder.insert(cast)
-        self._alias(op.result, cast.results[0], source)
-        cast.results[0].name_hint = op.result.name_hint
+        self._alias(value, cast.results[0], source)
+        cast.results[0].name_hint = value.name_hint
 
     def _alias(self, value: SSAValue, buffer: SSAValue, source: SSAValue) -> None:
         """Let a value lie in a buffer that is (a view of) another one."""
@@ -200,12 +235,14 @@ class HostFunction:
         return result
 
     def _finish(self, op: func.ReturnOp) -> func.FuncOp:
-        """Return buffers of their own: not an argument's, and none twice."""
+        """Return buffers of their own: not an argument's but that which is updated, and none
+        twice."""
         returned: list[SSAValue] = []
         taken = {b for b in self.origin.values() if not isinstance(b.owner, gpu.AllocOp)}
-        for value in op.operands:
+        placed = updates(self.source).keys() - self.updated.displaced.keys()
+        for k, value in enumerate(op.operands):
             buffer = self.buffers[value]
-            if self.origin[buffer] in taken:
+            if self.origin[buffer] in taken and k not in placed:
                 copy = self._allocate(value)
                 self.builder.insert(gpu.MemcpyOp(buffer, copy))
                 buffer = copy
@@ -250,7 +287,7 @@ def _attributes(
     for k, t in enumerate(types):
         assert isinstance(t, TensorType)
         old = given.data[k].data if given is not None else {}
-        entry: dict[str, Attribute] = {NAME: old[NAME]} if NAME in old else {}
+        entry: dict[str, Attribute] = {key: old[key] for key in (NAME, UPDATES) if key in old}
         if is_unsigned(t.element_type):
             entry[ELEMENT_TYPE] = t.element_type
         entries.append(DictionaryAttr(entry))
@@ -289,7 +326,10 @@ class TileToNestPass(ModulePass):
 
     Functions on tensors whose types are not all known stay, if there are others. A kernel becomes a
     `gpu.func` that holds a nest; one that leaves elements of its output unwritten writes over its
-    default, or a copy of that where it is needed elsewhere. Kernels that do not fit the module's
+    default, or a copy of that where it is needed elsewhere. A result that updates an argument
+    (`tile.updates`) is written there where the argument has no other use later, and the kernel
+    reads no other elements of it than it writes. Where elements stay as they are along whole loops,
+    these are skipped. Kernels that do not fit the module's
     device, as its DLTI target spec describes it, are refused: too large work-groups, too much local
     memory.
     """

@@ -8,12 +8,13 @@ from itertools import chain, count
 from typing import Any
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Block, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import dce
 
-from tiledialect.ir.names import give_name, kept_name
+from tiledialect.dialects.discardable import NAME, UPDATES
+from tiledialect.ir.names import give_name, given_name, kept_name
 from tiledialect.ir.tensor_builder import TensorBuilder
 
 
@@ -50,12 +51,17 @@ class FunctionBuilder:
         name: str,
         results: Sequence[tuple[str, SSAValue]],
         needed: Collection[str] = (),
+        updated: Sequence[tuple[str, SSAValue]] = (),
     ) -> BuiltFunction:
-        """The function of named results; inputs that nothing uses stay only if needed."""
-        for value, key in {value: key for key, value in results}.items():
+        """The function of named results; inputs that nothing uses stay only if needed.
+
+        ``updated`` has inputs that a call changes by their names, and what they become.
+        """
+        changed = [(f"{key}_new", value) for key, value in updated]
+        for value, key in {value: key for key, value in (*changed, *results)}.items():
             if isinstance(value, OpResult):
                 give_name(value, self._own_name(key))
-        values = [value for _, value in results]
+        values = [value for _, value in (*results, *updated)]
         Rewriter.replace_op(self._end, func.ReturnOp(*values))
         types = [*self._block.arg_types], [v.type for v in values]
         function = func.FuncOp(name, types, Region(self._block))
@@ -63,11 +69,19 @@ class FunctionBuilder:
         dce(module)
         kept: list[str] = []
         for argument, key in zip(list(self._block.args), self._names, strict=True):
-            if key in needed or argument.uses:
+            if argument.uses or key in needed or any(key == name for name, _ in updated):
                 kept.append(key)
             else:
                 self._block.erase_arg(argument)
         function.update_function_type()
+        if updated:
+            names = {
+                key: StringAttr(given_name(a) or key)
+                for key, a in zip(kept, self._block.args, strict=True)
+            }
+            entries = [{}] * len(results) + [{UPDATES: names[key]} for key, _ in updated]
+            function.arg_attrs = ArrayAttr([DictionaryAttr({NAME: n}) for n in names.values()])
+            function.res_attrs = ArrayAttr(map(DictionaryAttr, entries))
         return BuiltFunction(module, tuple(kept))
 
     def _own_name(self, name: str) -> str:

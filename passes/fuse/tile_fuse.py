@@ -46,7 +46,12 @@ from tiledialect.passes.fuse.kernel_merging import (
 )
 from tiledialect.passes.fuse.rules.constant_positions import index_constant_positions
 from tiledialect.passes.fuse.rules.operand_duplication import duplicate_operands
-from tiledialect.passes.fuse.rules.output_aliasing import copy_returned_arguments, duplicate_results
+from tiledialect.passes.fuse.rules.output_aliasing import (
+    copy_displaced_updates,
+    copy_returned_arguments,
+    duplicate_results,
+    partial_updates,
+)
 from tiledialect.passes.specialize.tile_narrow_operands import is_widened
 from tiledialect.passes.views.concatenation import is_completed, is_written_over, merge_added_parts
 from tiledialect.passes.views.diagonals import select_diagonals
@@ -253,10 +258,12 @@ def fuse(function: func.FuncOp, apart: Collection[str] = (), *, vectors: bool = 
     contractions = [op for op in block.ops if isinstance(op, ContractionOp)]
     # Cores write whole rows no slower than parts of them.
     completed = {op for op in contractions if (not vectors or _has_gaps(op)) and is_completed(op)}
+    partial = partial_updates(function)
     for op in contractions:
         if op not in completed:
-            index_constant_positions(op)
-            _widen_domain(op)
+            if op.result not in partial:
+                index_constant_positions(op)
+                _widen_domain(op)
             initialize_unwritten(op)
     _hoist_small_ops(block)
     grouping = Grouping(block, apart)
@@ -380,6 +387,10 @@ class TileFusePass(PassWithFlags):
     alone, they are computed on parts of the arguments, and for concatenated arguments on the part
     alone.
 
+    A result that updates an argument (`tile.updates`) has a kernel that can write it there, which
+    later ops do not join if it leaves elements as they are; another one copies it where elements of
+    the argument are needed otherwise.
+
     A contraction's kernel has an operand for each place at which it reads a tensor.
 
     Then kernels are fused where that pays. Contractions of few points an element, as differences of
@@ -446,9 +457,11 @@ class TileFusePass(PassWithFlags):
                 rules |= {GATHER_INLINING: loads} if vectors else {}
                 rules |= {ROW_FUSION: rows, EXTREMUM_COUNTING: rows, HORIZONTAL_FUSION: self.beside}
                 given = kernels_in(block)
-                fuse(function, apart, vectors=vectors)
+                partial = filter(None, map(given_name, partial_updates(function)))
+                alone = [*apart, *partial]
+                fuse(function, alone, vectors=vectors)
                 copy_returned_arguments(function)
-                forced = rules, self.again, apart
+                forced = rules, self.again, alone
                 fusion = KernelFusion(block, machine, *forced, given, explains=self.explain)
                 fusion.run()
                 drop_overwritten_defaults(function.body)
@@ -457,6 +470,7 @@ class TileFusePass(PassWithFlags):
                 if self.explain:
                     fusion.explain()
                 duplicate_results(function, given)
+                copy_displaced_updates(function)
         name_kernels(op)
 
 

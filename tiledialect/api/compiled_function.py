@@ -44,10 +44,10 @@ class CompiledFunction:
         choices: Choices | None = None,
     ):
         from tiledialect.ir.host_functions import declaration, is_lowered
-        from tiledialect.ir.signature import argument_names, find_function, result_names
+        from tiledialect.ir.signature import argument_names, find_function, output_names
 
         function = find_function(source.module, name)
-        inputs, outputs = tuple(argument_names(function)), tuple(result_names(function))
+        inputs, outputs = tuple(argument_names(function)), tuple(output_names(function))
         self._source = source
         self._is_lowered = is_lowered(function)
         self._function = function = declaration(function) if self._is_lowered else function

@@ -307,7 +307,7 @@ class Function(PrintedFunction):
     def _kind(self, plan: Plan) -> Callable[..., Any] | None:
         """Named tuple of a call's outputs; None for a single output, given as it is."""
         names = self._given(plan.output_names)
-        return result_type(self.name, names) if len(names) > 1 else None
+        return None if len(names) == 1 else result_type(self.name, names)
 
     def subject(self, args: Sequence[Any], named: Mapping[str, Any]) -> Subject:
         """Inputs, and results of the reference semantics, for an exploration."""

@@ -32,12 +32,17 @@ from tiledialect import disk
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import Types
 from tiledialect.api.loading import Source
-from tiledialect.dialects.discardable import NAME, PRECISION
+from tiledialect.dialects.discardable import NAME, PRECISION, UPDATES
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.names import give_name
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.ir.signature import argument_names, find_function, result_names
+from tiledialect.ir.signature import (
+    argument_names,
+    find_function,
+    result_names,
+    updated_names,
+)
 from tiledialect.passes.gradient.tile_gradient import derived_names
 from tiledialect.schedule.cost.device import LINE
 
@@ -170,7 +175,8 @@ def _first(whole: func.FuncOp, places: Sequence[tuple[int, int]]) -> func.FuncOp
     ops = list(made.body.block.ops)
     values = [ops[op].results[k] for op, k in places]
     Rewriter.replace_op(ops[-1], func.ReturnOp(*values))
-    return _settled(made, argument_names(whole), _names(whole, len(places)))
+    named = [_named(name) for name in _names(whole, len(places))]
+    return _settled(made, argument_names(whole), named)
 
 
 def _second(whole: func.FuncOp, places: Sequence[tuple[int, int]]) -> func.FuncOp:
@@ -182,7 +188,7 @@ def _second(whole: func.FuncOp, places: Sequence[tuple[int, int]]) -> func.FuncO
     for op, k in places:
         value = ops[op].results[k]
         value.replace_all_uses_with(block.insert_arg(value.type, len(block.args)))
-    return _settled(made, names, result_names(whole))
+    return _settled(made, names, list(map(_named, result_names(whole), updated_names(whole))))
 
 
 def _names(whole: func.FuncOp, number: int) -> list[str]:
@@ -191,28 +197,34 @@ def _names(whole: func.FuncOp, number: int) -> list[str]:
     return [*derived_names("Packed", [*map(str, range(number))], [*taken])]
 
 
-def _named(name: str) -> DictionaryAttr:
-    return DictionaryAttr({NAME: StringAttr(name)})
+def _named(name: str, updated: str | None = None) -> DictionaryAttr:
+    """Attributes of an input or result, which may update an input."""
+    entries = {NAME: StringAttr(name)}
+    return DictionaryAttr(entries if updated is None else {**entries, UPDATES: StringAttr(updated)})
 
 
-def _settled(made: func.FuncOp, names: Sequence[str], outputs: Sequence[str]) -> func.FuncOp:
+def _settled(
+    made: func.FuncOp, names: Sequence[str], outputs: Sequence[DictionaryAttr]
+) -> func.FuncOp:
     """A part without unused ops and inputs, with names."""
     region_dce(made.body)
     block = made.body.block
     kept: list[str] = []
+    updated = {own.data.get(UPDATES) for own in outputs}
     for argument, name in zip(list(block.args), names, strict=True):
-        if argument.uses:
+        if argument.uses or StringAttr(name) in updated:
             kept.append(name)
             give_name(argument, name)
         else:
             block.erase_arg(argument)
     returned = block.last_op
     assert returned is not None
-    for value, name in zip(returned.operands, outputs, strict=True):
-        if not isinstance(value, BlockArgument):
-            give_name(value, name)
+    for value, own in zip(returned.operands, outputs, strict=True):
+        name = own.data[NAME]
+        if not isinstance(value, BlockArgument) and isinstance(name, StringAttr):
+            give_name(value, name.data)
     made.arg_attrs = ArrayAttr([_named(name) for name in kept])
-    made.res_attrs = ArrayAttr([_named(name) for name in outputs])
+    made.res_attrs = ArrayAttr(outputs)
     types = [v.type for v in returned.operands]
     made.function_type = FunctionType.from_lists(block.arg_types, types)
     return made

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy.typing as npt
 from xdsl.context import Context
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.transforms.dead_code_elimination import region_dce
 
+from tiledialect.analysis.memory_updates import updates
 from tiledialect.api.inputs import Types, types_of
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.interpreters.tile import interpret
 from tiledialect.ir.host_functions import declaration, is_lowered
-from tiledialect.ir.signature import array_type, find_function, result_names
+from tiledialect.ir.signature import array_type, find_function, output_names, updated_names
 
 if TYPE_CHECKING:
     from tiledialect.passes.transform.transforms import Transform
@@ -83,7 +85,7 @@ def _run_lowered(module: ModuleOp, name: str, arrays: Sequence[Array]) -> Output
     from tiledialect.lowering.host.given_kernels import bound
 
     module = bound(module, name, types_of(arrays))
-    return result_names(find_function(module, name)), run_host(module, name, arrays)
+    return _updated(find_function(module, name), arrays, run_host(module, name, arrays))
 
 
 def _run_tensors(
@@ -104,7 +106,15 @@ def _run_tensors(
         dtype = NUMPY_TYPES.get(et.concrete(getattr(t, "element_type", et.any_type)))
         if isinstance(t, TensorType) and dtype is not None:
             check_shape(value.name_hint or "an intermediate", t.get_shape(), dtype)
-    return result_names(function), interpret(module, function.sym_name.data, arrays)
+    return _updated(function, arrays, interpret(module, function.sym_name.data, arrays))
+
+
+def _updated(function: func.FuncOp, arrays: Sequence[Array], results: Sequence[Array]) -> Outputs:
+    """The outputs, and their names; other results replace the elements of inputs."""
+    changed = updates(function)
+    for k, number in changed.items():
+        arrays[number][...] = results[k]
+    return output_names(function), tuple(r for k, r in enumerate(results) if k not in changed)
 
 
 def output_types(
@@ -120,4 +130,5 @@ def output_types(
     else:
         function = function.clone()
         specialize_transformed(function, types, transforms)
-    return tuple(t for t in function.function_type.outputs if isinstance(t, TensorType))
+    pairs = zip(function.function_type.outputs, updated_names(function), strict=True)
+    return tuple(t for t, changed in pairs if changed is None and isinstance(t, TensorType))

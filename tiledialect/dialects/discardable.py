@@ -31,6 +31,8 @@ DIMS = "tile.dims"
 COTANGENT_OF = "tile.cotangent_of"
 TANGENT_OF = "tile.tangent_of"
 ELEMENT_TYPE = "tile.element_type"
+UPDATES = "tile.updates"
+IN_PLACE = "tile.in_place"
 GRADIENT_OF = "tile.gradient_of"
 CONSTANTS = "tile.constants"
 PRECISION = "tile.precision"
@@ -139,6 +141,16 @@ DISCARDABLE: Mapping[str, Discardable] = {
     ),
     ELEMENT_TYPE: Discardable(
         TYPE, (ARGUMENT, RESULT), "Element type of an array whose memref stores another."
+    ),
+    UPDATES: Discardable(
+        STRING,
+        (RESULT,),
+        "Input that a call updates: the result takes its memory, and is no output.",
+    ),
+    IN_PLACE: Discardable(
+        INDICES_32,
+        ("tile.kernel",),
+        "For each input the number of the result that is written in its memory, or -1.",
     ),
     GRADIENT_OF: Discardable(SYMBOL, FUNCTION, "Function that a gradient function differentiates."),
     CONSTANTS: Discardable(_dictionary_of(NUMBER), MODULE, "Numbers given for names of the text."),

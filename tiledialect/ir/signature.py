@@ -14,7 +14,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from tiledialect import caches
-from tiledialect.dialects.discardable import DIMS, NAME
+from tiledialect.dialects.discardable import DIMS, NAME, UPDATES
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
 from tiledialect.errors import TileError, count
@@ -113,6 +113,20 @@ def result_names(function: func.FuncOp) -> list[str]:
     returned = function.body.block.last_op
     assert returned is not None
     return _names(function.res_attrs, returned.operands, "res")
+
+
+def updated_names(function: func.FuncOp) -> list[str | None]:
+    """For each result the name of the input that it updates; None for outputs."""
+    count = len(function.function_type.outputs)
+    given = function.res_attrs.data if isinstance(function.res_attrs, ArrayAttr) else ()
+    names = [entry.data.get(UPDATES) for entry in given] or [None] * count
+    return [name.data if isinstance(name, StringAttr) else None for name in names]
+
+
+def output_names(function: func.FuncOp) -> list[str]:
+    """Names of the results that a call gives: those that update an input are none."""
+    pairs = zip(result_names(function), updated_names(function), strict=True)
+    return [name for name, updated in pairs if updated is None]
 
 
 def _names(attrs: ArrayAttr[Attribute] | None, values: Sequence[SSAValue], kind: str) -> list[str]:

@@ -153,13 +153,47 @@ def scatter_replacing(
         counts = scatter(b, full(b, 1, shape(updates), i32), places, shape(x))
         total = scatter(b, updates, places, shape(x))
         return b.select(b.op(ew.CmpGtOp, counts, 0), cast(b, total, element_type(x)), x)
-    count = prod(shape(updates))
-    if count == 0:
+    if 0 in shape(updates):
         return x
-    numbers = reshape(b, iota(b, (count,), 0, i32), shape(updates))
-    latest = scatter_extreme(b, b.add(numbers, 1), places, shape(x), Aggregation.max, 0)
-    chosen = b.insert(GatherOp.make(reshape(b, updates, (count,)), b.sub(latest, 1)))
-    return b.select(b.op(ew.CmpGtOp, latest, 0), chosen, x)
+    axes, rank = places.axes, len(places.batch)
+    inner = [*axes, *(axis for axis in range(len(shape(x))) if axis not in axes)]
+    ordered = transpose(b, updates, [*range(rank), *(rank + axis for axis in inner)])
+    rows = _rows(b, places, shape(x), skip=True)
+    window = tuple(shape(x)[axis] for axis in inner[len(axes) :])
+    found = reshape(b, ordered, (prod(shape(rows)), *window))
+    is_written, found = _latest(b, reshape(b, rows, (prod(shape(rows)),)), found, x, axes)
+    sizes = (n if axis in axes else 1 for axis, n in enumerate(shape(x)))
+    found = transpose(b, found, [inner.index(axis) for axis in range(len(inner))])
+    return b.select(reshape(b, is_written, tuple(sizes)), found, x)
+
+
+def _latest(
+    b: TensorBuilder, rows: SSAValue, updates: SSAValue, x: SSAValue, axes: Sequence[int]
+) -> tuple[SSAValue, SSAValue]:
+    """Whether an update is for a place along the axes, and the last one that is.
+
+    Of a single update nothing is chosen.
+    """
+    (count, *window), places = shape(updates), [shape(x)[axis] for axis in axes]
+    _check_compared(count, prod(places))
+    line = iota(b, (prod(places), 1), 0, i32)
+    if count == 1:
+        is_written = b.op(ew.CmpEqOp, reshape(b, rows, (1, 1)), line)
+        return is_written, reshape(b, updates, (*(1 for _ in axes), *window))
+    given = b.op(ew.CmpEqOp, reshape(b, rows, (1, count)), line)
+    numbers = b.select(given, b.add(iota(b, (1, count), 1, i32), 1), 0)
+    latest = reduce(b, numbers, constant(b, 0, i32), Aggregation.max, [1])
+    chosen = b.insert(GatherOp.make(updates, b.sub(latest, 1)))
+    return b.op(ew.CmpGtOp, latest, 0), reshape(b, chosen, (*places, *window))
+
+
+def _check_compared(count: int, places: int) -> None:
+    """Refuse to compare too many windows with each place."""
+    if count * places > MOST_COMPARED:
+        raise TileError(
+            f"{places} places are compared with {count} windows: a scatter that does not add "
+            "is for small tensors, or for indices that are said to be unique"
+        )
 
 
 MOST_COMPARED = 2**26
@@ -185,11 +219,7 @@ def scatter_extreme(
     ordered = transpose(b, updates, [*range(rank), *(rank + axis for axis in inner)])
     count, slots = prod(shape(rows)), prod(sizes[axis] for axis in axes)
     window = tuple(sizes[axis] for axis in rest)
-    if count * slots * prod(window) > MOST_COMPARED:
-        raise TileError(
-            f"{slots} places are compared with {count} windows: a scatter that does not add "
-            "is for small tensors, or for indices that are said to be unique"
-        )
+    _check_compared(count * prod(window), slots)
     flat = reshape(b, ordered, (count, 1, *window))
     column = reshape(b, rows, (count, 1, *(1 for _ in window)))
     line = iota(b, (1, slots, *(1 for _ in window)), 1, i32)

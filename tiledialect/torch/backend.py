@@ -49,6 +49,7 @@ def tiledialect(
         inference_compiler=partial(_compiled, options=own, name="model"),
         decompositions=decompositions(),
         partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=True,
     )
     return backend(module, inputs)
 

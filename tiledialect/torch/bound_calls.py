@@ -7,14 +7,14 @@ A model may have hundreds of parameters, and looking at each takes microseconds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import ReferenceType, ref
 
 from tiledialect.api.function import Function
-from tiledialect.torch.residence import Inputs, Resident, argument, resident
-from tiledialect.torch.tensors import Given, Tensor, dense, described
+from tiledialect.torch.residence import Inputs, Resident, argument, bring_back, resident
+from tiledialect.torch.tensors import Given, Span, Tensor, are_disjoint, dense, described, span
 
 
 @dataclass(frozen=True)
@@ -26,20 +26,21 @@ class Parameter:
     reference: ReferenceType[Tensor]
     resident: Resident
     address: int
-    version: int
+    version: int | None
+    """None where calls change the elements, which lie in the host's memory."""
 
     def is_same(self, value: Any) -> bool:
         """Whether an input is the parameter, unchanged."""
         return (
             self.reference() is value
-            and value._version == self.version
+            and self.version in (None, value._version)
             and value.data_ptr() == self.address
             and self.resident.is_known
         )
 
     def has_changed(self, value: Any) -> bool:
         """Whether an input is the parameter, with other elements."""
-        return self.reference() is value and value._version != self.version
+        return self.reference() is value and self.version not in (None, value._version)
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,19 @@ class Varying:
 
 
 @dataclass(frozen=True)
+class Updated:
+    """An argument that calls change."""
+
+    at: int
+    """Place among the arguments of the function."""
+    place: int
+    """Place among the inputs of the graph."""
+    name: str
+    is_counted: bool
+    """Whether PyTorch counts the change after the call."""
+
+
+@dataclass(frozen=True)
 class BoundCall:
     """A call of a graph, for later calls with the same parameters."""
 
@@ -64,6 +78,9 @@ class BoundCall:
     arguments: Sequence[Any]
     """Arguments of the function; None for those that differ by call."""
     varying: Sequence[Varying]
+    updated: Sequence[Updated]
+    spans: Sequence[Span]
+    """Memory of the parameters among the updated ones."""
 
     def changed(self, values: Sequence[Any]) -> set[int]:
         """Places of the parameters with other elements."""
@@ -80,10 +97,32 @@ class BoundCall:
             if described(given) != known:
                 return None
             found[place] = given[0]
+        if self.updated and not self._are_apart(values):
+            return None
         made = list(self.arguments)
         for own in self.varying:
             made[own.at] = argument(self.function.device, own.name, found[own.place])
         return made
+
+    def _are_apart(self, values: Sequence[Any]) -> bool:
+        """Whether no tensor that differs by call has memory in common with one that calls change.
+
+        The parameters were apart.
+        """
+        spans = [
+            (*span(value), place)
+            for place, _ in self.others
+            if isinstance(value := values[place], Tensor)
+        ]
+        return are_disjoint([*spans, *self.spans], {own.place for own in self.updated})
+
+    def bring_back(self, arguments: Sequence[Any], values: Sequence[Any]) -> None:
+        """Give the tensors that the call has changed the elements of their copies on a device."""
+        if self.function.device.uses_host_memory:
+            return
+        for own in self.updated:
+            array, tensor = arguments[own.at], values[own.place]
+            bring_back(array.queue, own.name, tensor, array, is_counted=own.is_counted)
 
 
 def bound_call(
@@ -92,17 +131,20 @@ def bound_call(
     values: Sequence[Any],
     all_dense: Sequence[Given],
     changing: Collection[int],
+    updated: Mapping[int, bool],
     forget: Callable[[Any], None],
 ) -> BoundCall | None:
     """The call of a function with tensors, and arrays among them, for the inputs of its graph.
 
-    Parameters at the places ``changing`` are looked at at each call. The arguments keep the memory
-    of the others: ``forget`` is called when one of these is gone. None if no input is a resident
-    parameter that stays, or another one shares the memory of any.
+    Parameters at the places ``changing`` are looked at at each call; those whose identities are in
+    ``updated`` the function itself changes. The arguments keep the memory of the others: ``forget``
+    is called when one of these is gone. None if no input is a resident parameter that stays, or
+    another one shares the memory of any.
     """
     places = {id(d): k for k, (d, _) in enumerate(all_dense) if isinstance(d, Tensor)}
     if len(places) < sum(isinstance(v, Tensor) for v in values):
         return None
+    in_host = function.device.uses_host_memory
     parameters: list[Parameter] = []
     others: list[tuple[int, Any]] = []
     for place, value in enumerate(values):
@@ -112,8 +154,10 @@ def bound_call(
         elif own.parameter is None or own.parameter() is not value:
             return None
         else:
-            state = own, value.data_ptr(), value._version
-            parameters.append(Parameter(place, ref(value, forget), *state))
+            is_kept = in_host and id(all_dense[place][0]) in updated
+            version = None if is_kept else value._version
+            made = Parameter(place, ref(value, forget), own, value.data_ptr(), version)
+            parameters.append(made)
     if not parameters:
         return None
     fixed = {p.place for p in parameters}
@@ -127,4 +171,10 @@ def bound_call(
         None if at in differing else argument(function.device, *pair)
         for at, pair in enumerate(given)
     ]
-    return BoundCall(function, parameters, others, arguments, varying)
+    changed = [
+        Updated(at, places[id(value)], name, updated[id(value)])
+        for at, (name, value) in enumerate(given)
+        if id(value) in updated
+    ]
+    spans = [(*span(values[own.place]), own.place) for own in changed if own.place in fixed]
+    return BoundCall(function, parameters, others, arguments, varying, changed, spans)

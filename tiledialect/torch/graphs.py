@@ -27,15 +27,14 @@ from tiledialect.passes.convert.aten.graph import (
     View,
     convert_graph,
     element_type_of,
+    is_update,
+    updates_of,
 )
 from tiledialect.torch.bound_calls import BoundCall, bound_call
 from tiledialect.torch.options import Options
 from tiledialect.torch.profiling import recorders
 from tiledialect.torch.residence import Kept, Parts, host_results, results, tensors_of
-from tiledialect.torch.tensors import Given, Tensor, dense, described
-
-Computed = tuple[Sequence[Tensor], tuple[Any, ...]]
-"""Results of a function, and what the graph's outputs are of them."""
+from tiledialect.torch.tensors import Given, Tensor, can_change, dense, described
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,12 @@ class Specialized:
     """For each output its ``Result``, its ``View``, or what it is."""
     parts: Parts | None = None
     """The function by its parts, for inference."""
+    copied: tuple[int, ...] = ()
+    """Places among the graph's inputs of those that the last outputs are copied to."""
+
+
+Computed = tuple[Sequence[Tensor], Specialized]
+"""Results of a function, and what the graph's outputs are of them."""
 
 
 class CompiledGraph(torch.nn.Module):
@@ -60,7 +65,12 @@ class CompiledGraph(torch.nn.Module):
     """
 
     def __init__(
-        self, graph: torch.fx.Graph, name: str, options: Options, saved: int | None = None
+        self,
+        graph: torch.fx.Graph,
+        name: str,
+        options: Options,
+        saved: int | None = None,
+        counted: Collection[int] = (),
     ):
         super().__init__()
         self._graph = graph
@@ -71,6 +81,10 @@ class CompiledGraph(torch.nn.Module):
         self._saved = saved
         """Number of the first output that only a backward pass takes."""
         self._inputs = [n.name for n in graph.nodes if n.op == "placeholder"]
+        self._updated = tuple(map(self._inputs.index, updates_of(graph)))
+        """Places of the inputs that a call changes."""
+        self._counted = counted
+        """Places of those whose changes PyTorch counts after a call."""
         (output,) = (n for n in graph.nodes if n.op == "output")
         self._is_single = not isinstance(output.args[0], list | tuple)
         self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
@@ -82,9 +96,13 @@ class CompiledGraph(torch.nn.Module):
     @front_door
     def forward(self, *values: Any) -> Any:
         """The outputs for tensors, and for numbers in the place of sizes."""
-        found, outputs = self._again(values) or self._results(values)
+        found, ready = self._again(values) or self._results(values)
         known = dict(zip(self._inputs, values, strict=True))
-        outputs = [_output(o, found, known) for o in outputs]
+        outputs = [_output(o, found, known) for o in ready.outputs]
+        count = len(outputs) - len(ready.copied)
+        for place, new in zip(ready.copied, outputs[count:], strict=True):
+            values[place].copy_(new)
+        outputs = outputs[:count]
         return outputs[0] if self._is_single else tuple(outputs)
 
     def _again(self, values: Sequence[Any]) -> Computed | None:
@@ -97,29 +115,34 @@ class CompiledGraph(torch.nn.Module):
             # All of them change in training, and stay after it.
             self._changing |= changed if len(changed) < len(bound.parameters) else set()
             return None
-        return tensors_of(bound.function(*arguments)), ready.outputs
+        found = bound.function(*arguments)
+        bound.bring_back(arguments, values)
+        return tensors_of(found), ready
 
     def _results(self, values: Sequence[Any]) -> Computed:
         given = [dense(v) for v in values]
-        key = tuple(map(described, given))
+        in_place = not self._options.tune and can_change(given, self._updated)
+        key = (in_place, *map(described, given))
         ready = self._ready.find(key)
         if ready is None:
-            ready = self._ready.put(key, self._made(given))
+            ready = self._ready.put(key, self._made(given, in_place))
         if ready.function is None:
-            return (), ready.outputs
+            return (), ready
         function = ready.function
         inputs = [(n, _seed() if place < 0 else given[place][0]) for n, place in ready.inputs]
         packed: Collection[str] = ()
         if ready.parts is not None:
             function, inputs, packed = ready.parts.of(inputs)
         if recorders:
-            return host_results(partial(recorders[-1].run, function), inputs), ready.outputs
-        found = results(function, function.device, inputs, self._saved_results(ready))
+            return host_results(partial(recorders[-1].run, function), inputs), ready
+        changes = () if ready.copied else self._updated
+        updated = {id(given[place][0]): place in self._counted for place in changes}
+        found = results(function, function.device, inputs, self._saved_results(ready), updated)
         if ready.parts is not None and self._may_bind(ready, packed):
             varying = self._changing
-            bound = bound_call(function, inputs, values, given, varying, self._forget)
+            bound = bound_call(function, inputs, values, given, varying, updated, self._forget)
             self._bound = None if bound is None else (bound, ready)
-        return found, ready.outputs
+        return found, ready
 
     def _may_bind(self, ready: Specialized, packed: Collection[str]) -> bool:
         """Whether what was computed of inputs with these names serves later calls, and no input is
@@ -140,19 +163,21 @@ class CompiledGraph(torch.nn.Module):
         places = [o.place if isinstance(o, Result) else -1 for o in ready.outputs]
         return {*places[self._saved :]} - {-1, *places[: self._saved]}
 
-    def _made(self, inputs: Sequence[Given]) -> Specialized:
+    def _made(self, inputs: Sequence[Given], in_place: bool) -> Specialized:
         given = {name: _given(*own) for name, own in zip(self._inputs, inputs, strict=True)}
         with sourced():
-            made: Converted = convert_graph(self._graph, given, self._name)
+            made: Converted = convert_graph(self._graph, given, self._name, in_place=in_place)
         places = {name: k for k, name in enumerate(self._inputs)} | {SEED: -1}
         own = tuple((name, places[name]) for name in made.inputs)
-        if not any(isinstance(o, Result) for o in made.outputs):
-            return Specialized(None, (), made.outputs)
+        copied = () if in_place else self._updated
+        is_changing = in_place and self._updated
+        if not any(isinstance(o, Result) for o in made.outputs) and not is_changing:
+            return Specialized(None, (), made.outputs, copied=copied)
         function = compile_module(made.module, **self._options.of_compile)
         is_inference = self._name.startswith("model") and not self._options.tune
-        return Specialized(
-            function, own, made.outputs, Parts(function, self._kept) if is_inference else None
-        )
+        changing = [self._inputs[place] for place in self._updated]
+        parts = Parts(function, self._kept, changing) if is_inference else None
+        return Specialized(function, own, made.outputs, parts, copied)
 
 
 def _given(value: Any, order: tuple[int, ...] | None) -> Any:
@@ -172,13 +197,15 @@ def _output(output: Any, results: Sequence[Tensor], known: Mapping[str, Any]) ->
 
 
 def _viewed(value: Any, known: Mapping[str, Any]) -> Any:
-    """A view of an input by PyTorch."""
+    """A view of an input by PyTorch; a node that changes an input gives it."""
     if isinstance(value, list | tuple):
         return [_viewed(v, known) for v in value]
     if not isinstance(value, torch.fx.Node):
         return value
     if value.op == "placeholder":
         return known[value.name]
+    if is_update(value):
+        return _viewed(value.args[0], known)
     return value.target(*(_viewed(v, known) for v in value.args), **value.kwargs)
 
 

@@ -17,6 +17,7 @@ from tiledialect.errors import TileError
 from tiledialect.passes.convert.aten.graph import (
     GraphConverter,
     element_type_of,
+    is_update,
     is_view,
     size_hint,
 )
@@ -92,7 +93,46 @@ def partitioned(
     """The graph as calls of compiled parts, as long as can be, and of the refused operators."""
     graph = module.graph
     if not refused and all(n.op != "get_attr" for n in graph.nodes):
-        return CompiledGraph(graph, name, options, _saved_from(name))
+        return CompiledGraph(graph, name, options, _saved_from(name), _counted(name))
+    updated = _separate_updates(graph)
+    run = _by_parts(module, refused, options, name)
+    if not updated:
+        return run
+
+    def updating(*inputs: Any) -> Any:
+        found = run(*inputs)
+        outputs = found[: len(found) - len(updated)]
+        for place, new in zip(updated, found[len(outputs) :], strict=True):
+            inputs[place].copy_(new)
+        return outputs
+
+    return updating
+
+
+def _separate_updates(graph: torch.fx.Graph) -> list[int]:
+    """Let a graph return what its inputs become, after its outputs; the numbers of these inputs.
+
+    Parts do not run in the order of the graph.
+    """
+    copies = [n for n in graph.nodes if n.op == "call_function" and is_update(n)]
+    inputs = [n for n in graph.nodes if n.op == "placeholder"]
+    (output,) = (n for n in graph.nodes if n.op == "output")
+    places = [inputs.index(n.args[0]) for n in copies]
+    new = [n.args[1] for n in copies]
+    for node in copies:
+        node.replace_all_uses_with(node.args[0])
+        graph.erase_node(node)
+    output.args = ((*output.args[0], *new),)
+    return places
+
+
+def _by_parts(
+    module: torch.fx.GraphModule,
+    refused: Mapping[Node, TileError],
+    options: Options,
+    name: str,
+) -> Callable[..., Any]:
+    """The graph, without updates of inputs, by parts."""
     partitioner = CapabilityBasedPartitioner(
         module, _Support(refused), allows_single_node_partition=True
     )
@@ -111,6 +151,14 @@ def _saved_from(name: str) -> int | None:
     """Number of the first output of a forward graph that only its backward pass takes."""
     context = torch._guards.TracingContext.try_get() if name == "forward" else None
     return getattr(getattr(context, "fw_metadata", None), "num_forward_returns", None)
+
+
+def _counted(name: str) -> set[int]:
+    """Numbers of the inputs of which PyTorch counts the changes by a graph; none if they are not
+    known, as those of a backward graph."""
+    context = torch._guards.TracingContext.try_get() if name != "backward" else None
+    metadata = getattr(context, "fw_metadata", None)
+    return {*getattr(metadata, "mutated_graph_handled_indices_seen_by_autograd", ())}
 
 
 def _is_tensor(node: Node) -> bool:

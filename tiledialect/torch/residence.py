@@ -26,6 +26,7 @@ Inputs = Sequence[tuple[str, Any]]
 Version = tuple[int, int]
 """Changes of a tensor and of the parameter whose storage it has: ``parameter.data`` has a count of
 its own."""
+NOTHING: Mapping[int, bool] = {}
 Copies = dict[tuple[Any, ...], tuple[Version, Any]]
 """By queue and place in the storage: the version of the tensor that was copied, and the copy."""
 
@@ -112,24 +113,46 @@ def results(
     device: Device,
     inputs: Inputs,
     saved: Collection[int],
+    updated: Mapping[int, bool] = NOTHING,
 ) -> list[Tensor]:
     """Outputs of a function on a device for tensors, and arrays among them, with their names.
 
     The numbers of outputs in ``saved`` are of those that only a backward pass takes: their copies
-    are kept.
+    are kept. ``updated`` has the identities of the inputs that the function changes, with whether
+    PyTorch counts the change after the call.
     """
     if device.uses_host_memory or not any(_is_resident(value) for _, value in inputs):
         return host_results(call, inputs)
     from tiledialect.lowering.runtime.device.queues import queue_for
 
     queue = queue_for(device)
-    found = _listed(call(*(_copy(queue, *given) for given in inputs)))
+    arrays = [_copy(queue, *given) for given in inputs]
+    found = _listed(call(*arrays))
+    for (name, value), array in zip(inputs, arrays, strict=True):
+        if (is_counted := updated.get(id(value))) is not None:
+            bring_back(queue, name, value, array, is_counted=is_counted)
     tensors = [tensor_of(a.get()) for a in found]
     _remove_expired()
     for k in saved:
         made = _add(tensor := tensors[k])
         made.copies[_key(queue, tensor)] = made.version(tensor), found[k]
     return tensors
+
+
+def bring_back(queue: Any, name: str, tensor: Tensor, array: Any, *, is_counted: bool) -> None:
+    """Give a tensor the elements of an array on a device that a kernel has changed.
+
+    A resident's copy is the array then, also after PyTorch counts the change.
+    """
+    array_of(name, tensor)[...] = array.get()
+    own = resident(tensor)
+    if own is None:
+        return
+    key, (count, of_parameter) = _key(queue, tensor), own.version(tensor)
+    if not is_counted:
+        own.copies[key] = (count, of_parameter), array
+    elif own.parameter is not None and own.parameter() is tensor:
+        own.copies[key] = (count + 1, of_parameter + 1), array
 
 
 def _listed(found: Any) -> list[Any]:
@@ -181,9 +204,13 @@ Kept = tuple[Sequence[Any], tuple[Any, ...]]
 class Parts:
     """The function of a graph, and its parts by the parameters that are resident."""
 
-    def __init__(self, function: Function, kept: LruCache[str, Kept]):
+    def __init__(
+        self, function: Function, kept: LruCache[str, Kept], changing: Collection[str] = ()
+    ):
         self.function = function
         self._kept = kept
+        self._changing = changing
+        """Names of the inputs that calls change."""
         self._packings: dict[tuple[str, ...], Packing | None] = {}
 
     def of(self, inputs: Inputs) -> tuple[Function, Inputs, Collection[str]]:
@@ -191,7 +218,11 @@ class Parts:
         there are results among these. Results of parameters alone are kept until one changes."""
         own = dict(inputs)
         found = {name: resident(value) for name, value in inputs} if _residents else {}
-        residents = {n: r for n, r in found.items() if r is not None and r.parameter is not None}
+        residents = {
+            n: r
+            for n, r in found.items()
+            if r is not None and r.parameter is not None and n not in self._changing
+        }
         if not residents:
             return self.function, inputs, ()
         names = self.function.inputs

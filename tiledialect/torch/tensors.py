@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,3 +58,38 @@ def described(given: Given) -> Any:
     """Shape, element type and order of axes of an input, which calls of one function share."""
     value, order = given
     return (value.shape, value.dtype, order) if isinstance(value, Tensor) else value
+
+
+Span = tuple[int, int, int]
+"""First address of a tensor's memory, that behind it, and the tensor's number."""
+
+
+def span(tensor: Tensor) -> tuple[int, int]:
+    """First address of a tensor's memory, and that behind it."""
+    start = tensor.data_ptr()
+    if not tensor.numel():
+        return start, start
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    return start, start + (1 + sum((n - 1) * s for n, s in steps)) * tensor.element_size()
+
+
+def are_disjoint(spans: Iterable[Span], changed: Collection[int]) -> bool:
+    """Whether tensors of these numbers have no memory in common with others."""
+    end, owner = 0, -1
+    for start, stop, number in sorted(spans):
+        if start < min(end, stop) and (number in changed or owner in changed):
+            return False
+        if stop > end:
+            end, owner = stop, number
+    return True
+
+
+def can_change(given: Sequence[Given], changed: Collection[int]) -> bool:
+    """Whether a call can change tensors at these places where they are: they are dense, and have no
+    memory in common with others."""
+    if not changed:
+        return True
+    tensors = ((k, tensor) for k, (tensor, _) in enumerate(given) if isinstance(tensor, Tensor))
+    return are_disjoint([(*span(t), k) for k, t in tensors], changed) and all(
+        given[k][0].is_contiguous() for k in changed
+    )

@@ -287,14 +287,18 @@ class Executable:
         The state's queue must have profiling enabled. ``on_spoilt`` overwrites all memory but the
         inputs before: an element that no kernel writes is not right by an earlier call. ``again``
         says that the arrays are those of the last call on the queue: they are not copied once more.
+        Inputs that a call changes are changed once.
         """
+        before = [(arrays[k], arrays[k].copy()) for k in self.plan.updated]
         # Simulators have new buffers at each call.
-        if again and self.staged and not self.state.is_simulator:
+        if again and self.staged and not before and not self.state.is_simulator:
             arrays = ()
         run = Executable._on_spoilt if on_spoilt else Executable._profiled
         outputs: list[Array] = []
         seconds: dict[int, list[float]] = {id(launch): [] for launch in self.launches}
         for _ in range(repeat):
+            for array, old in before:
+                array[...] = old
             outputs, log = self._guarded(run, arrays)
             spent = dict.fromkeys(seconds, 0)
             for launch, event in log:
@@ -395,7 +399,8 @@ class Executable:
         events = self._enqueue(buffers)
         if not events:
             return events
-        for buffer, array in zip(buffers[len(arrays) :], outputs, strict=True):
+        changed = [(buffers[k], arrays[k]) for k in self.plan.updated]
+        for buffer, array in (*zip(buffers[len(arrays) :], outputs, strict=True), *changed):
             if array.nbytes:
                 # Mapping makes the results visible; unmapping memory that was only read is no work,
                 # so that nothing waits for it.
@@ -413,7 +418,8 @@ class Executable:
             if array.nbytes
         ]
         events = self._enqueue(())
-        for k, array in enumerate(outputs, self.plan.tensor_count - len(outputs)):
+        changed = [(k, arrays[k]) for k in self.plan.updated]
+        for k, array in (*enumerate(outputs, self.plan.tensor_count - len(outputs)), *changed):
             if array.nbytes:
                 cl.enqueue_copy(queue, array, self.buffers[k])
         del copies

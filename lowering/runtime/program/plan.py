@@ -170,6 +170,8 @@ class Plan:
     """Name of the largest intermediate in each allocation."""
     constants: tuple[bytes, ...] = ()
     """Arrays that are the same at every call."""
+    updated: tuple[int, ...] = ()
+    """Numbers of the inputs that a call changes."""
 
     @property
     def output_names(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
+from tiledialect.analysis.memory_updates import updates
 from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
@@ -117,9 +118,14 @@ class _Host:
         self.accesses = accesses
         self.size_arguments = size_arguments
         self.returned_by = returned
-        self.returned = returned.operands
+        updated = updates(host)
+        self.updated = {number: returned.operands[k] for k, number in updated.items()}
+        """Values that inputs, by their numbers, have after a call."""
         self.inputs = self._tensors(host.arg_attrs, block.args, "arg")
-        self.outputs = self._tensors(host.res_attrs, returned.operands, "res")
+        results = self._tensors(host.res_attrs, returned.operands, "res")
+        kept = [k for k in range(len(results)) if k not in updated]
+        self.returned = [returned.operands[k] for k in kept]
+        self.outputs = tuple(results[k] for k in kept)
         self.first_output = len(self.inputs)
         uses = ops_of(block, memref.GetGlobalOp)
         self.arrays = {op.name_.root_reference.data: constant_array(op, arrays) for op in uses}
@@ -144,18 +150,25 @@ class _Host:
 
     def plan(self, source: str) -> Plan:
         self._visit_all(self.host.body.block)
-        for k, (value, tensor) in enumerate(zip(self.returned, self.outputs, strict=True)):
-            number, found = self.first_output + k, self.numbers[value]
-            if found != number and tensor.nbytes:
-                # What is an input, or returned twice, is copied, so that no output is an alias;
-                # so is a part of a buffer.
-                offset = self._span(self.returned_by, value)[0]
-                self.steps.append(Copy(number, found, tensor.nbytes, source_offset=offset))
+        for k, value in enumerate(self.returned):
+            # What is an input, or returned twice, is copied, so that no output is an alias;
+            # so is a part of a buffer.
+            self._copy_result(self.first_output + k, value)
+        for number, value in self.updated.items():
+            # Outputs may be copies of inputs before.
+            self._copy_result(number, value)
         sizes, slots, steps = tuple(self.sizes), tuple(self.slots.values()), tuple(self.steps)
         names = tuple(self.largest.get(k, (0, ""))[1] for k in range(len(sizes)))
         kept = tuple(array.tobytes() for array in self.arrays.values())
         given = self.inputs, self.outputs, sizes, slots, steps, source
-        return Plan(*given, largest=names, constants=kept)
+        updated = tuple(self.updated)
+        return Plan(*given, largest=names, constants=kept, updated=updated)
+
+    def _copy_result(self, number: int, value: SSAValue) -> None:
+        """Copy a result to its buffer, unless it is there."""
+        start, end = self._span(self.returned_by, value)
+        if self.numbers[value] != number and start != end:
+            self.steps.append(Copy(number, self.numbers[value], end - start, source_offset=start))
 
     def _owned(self) -> dict[SSAValue, int]:
         """The allocations that are outputs as they are, with the numbers of these."""

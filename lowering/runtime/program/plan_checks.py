@@ -49,6 +49,7 @@ def check_plan(plan: Plan) -> None:
     for tensor in (*plan.inputs, *plan.outputs):
         _check_tensor(tensor)
     _require(all(_natural(size) for size in plan.allocations), "the size of an allocation")
+    _require(all(_natural(k) and k < len(plan.inputs) for k in plan.updated), "an updated input")
     for slot in plan.slots:
         _check_slot(plan, slot)
     _require(isinstance(plan.source, str), "the source")  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -133,7 +134,9 @@ def _fits(plan: Plan, parameter: str, arg: int | Scalar) -> bool:
 
 
 def _is_writable(plan: Plan, number: int) -> bool:
-    """Whether a buffer is neither an input nor a constant."""
+    """Whether a buffer is neither a constant nor an input that calls leave as it is."""
+    if number in plan.updated:
+        return True
     return number >= len(plan.inputs) and not plan.tensor_count <= number < plan.first_slot
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -62,7 +62,8 @@ class GraphConverter:
         target = node.target
         if target is operator.getitem:
             return arguments[0][arguments[1]]
-        if (name := str(target)) in SIZES:
+        name = "aten.copy.default" if is_update(node) else str(target)
+        if name in SIZES:
             return SIZES[name](*arguments)
         conversion = CONVERSIONS.get(name)
         if conversion is None:
@@ -260,11 +261,27 @@ def is_view(node: FxNode) -> bool:
     return name[0] == "aten" and name[1] in VIEWS and name[-1] != "dtype"
 
 
-def _is_of_input(node: FxNode) -> bool:
-    """Whether a node is an input, or a view of one."""
+def is_update(node: FxNode) -> bool:
+    """Whether a call copies a tensor to an input, at the end of a graph."""
+    return str(node.target) == "aten.copy_.default"
+
+
+def updates_of(graph: Any) -> dict[str, FxNode]:
+    """Inputs that a graph changes, by name, and what they become."""
+    copies = [node for node in graph.nodes if node.op == "call_function" and is_update(node)]
+    for node in copies:
+        if node.args[0].op != "placeholder":
+            raise TileError(f"{node.target} ({node.name}) changes {node.args[0].name}, no input")
+    return {node.args[0].name: node.args[1] for node in copies}
+
+
+def _is_of_input(node: FxNode, updated: Collection[str]) -> bool:
+    """Whether a node is an input after the call, or a view of one."""
     while node.op == "call_function" and is_view(node):
         node = node.args[0]
-    return node.op == "placeholder"
+    if node.op == "placeholder":
+        return node.name not in updated
+    return node.op == "call_function" and is_update(node)
 
 
 @dataclass(frozen=True)
@@ -275,13 +292,17 @@ class Converted:
     inputs: tuple[str, ...]
     """Names of the placeholders that the function takes, and of the seed."""
     outputs: tuple[Result | View | Value, ...]
-    """Outputs; those that are no tensors are given as they are."""
+    """Outputs; those that are no tensors are given as they are. At the end, where the function does
+    not change them itself, what inputs become."""
 
 
-def convert_graph(graph: Any, given: Mapping[str, Dense | Value], name: str) -> Converted:
+def convert_graph(
+    graph: Any, given: Mapping[str, Dense | Value], name: str, *, in_place: bool = False
+) -> Converted:
     """A graph as a function of its placeholders, of given types, or numbers.
 
-    Raises a TileError for a node that cannot be converted.
+    With ``in_place`` the function changes the inputs that the graph changes. Raises a TileError for
+    a node that cannot be converted.
     """
     converter = GraphConverter()
     returned: Sequence[Any] = ()
@@ -298,11 +319,12 @@ def convert_graph(graph: Any, given: Mapping[str, Dense | Value], name: str) -> 
     # Outputs of several nodes have memory of their own, though their values are the same.
     results: dict[FxNode, tuple[int, SSAValue]] = {}
     outputs: list[Any] = []
-    for node in returned:
+    updated = updates_of(graph)
+    for node in returned if in_place else (*returned, *updated.values()):
         value = converter.value(node) if hasattr(node, "all_input_nodes") else node
         if not isinstance(value, SSAValue):
             outputs.append(value)
-        elif _is_of_input(node):
+        elif _is_of_input(node, updated):
             outputs.append(View(node))
         else:
             order = _memory_order(node)
@@ -311,8 +333,16 @@ def convert_graph(graph: Any, given: Mapping[str, Dense | Value], name: str) -> 
             place, _ = results.setdefault(node, (len(results), value))
             outputs.append(Result(place, order))
     named = [(node.name, value) for node, (_, value) in results.items()]
-    built = converter.function.finished(name, named)
+    changed = [(k, _in_order(converter, given[k], v)) for k, v in updated.items()]
+    built = converter.function.finished(name, named, updated=changed if in_place else ())
     return Converted(built.module, built.inputs, tuple(outputs))
+
+
+def _in_order(converter: GraphConverter, given: Dense | Value, node: FxNode) -> SSAValue:
+    """What an input becomes, with its axes in the order of its memory."""
+    value = converter.value(node)
+    order = given.order if isinstance(given, Dense) else None
+    return value if order is None else transpose(converter.function.b, value, order)
 
 
 def _input(converter: GraphConverter, name: str, given: Dense | Value) -> Value:

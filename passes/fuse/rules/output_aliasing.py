@@ -1,5 +1,5 @@
 """Output aliasing: values that a function returns several times, or took as arguments, are
-copied.
+copied, and so are those that update an argument that is still read.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.analysis.memory_updates import UpdatedMemory, updates
 from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.discardable import NAME
-from tiledialect.dialects.tile.elementwise.ops import IdentOp
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.elementwise.ops import IdentOp, SelectOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
@@ -53,6 +55,38 @@ def duplicate_results(function: func.FuncOp, given: Collection[KernelOp]) -> Non
         _return_copies(
             [place for more in values.values() for place in more], _repeated(kernel, values)
         )
+
+
+def copy_displaced_updates(function: func.FuncOp) -> None:
+    """Let a kernel copy each result that updates an argument, in place, if the kernel that makes it
+    cannot write it there.
+
+    The host would copy it with one core.
+    """
+    displaced = UpdatedMemory(function).displaced
+    for origin, places in _returned(function).items() if displaced else ():
+        own = [place for place in places if place.number in displaced]
+        if own:
+            _return_copies(own, _copied(origin, own))
+
+
+def partial_updates(function: func.FuncOp) -> list[SSAValue]:
+    """Results, before reshapes, that update an argument and leave some of its elements as they are.
+
+    A kernel of its own writes the others alone.
+    """
+    found: list[SSAValue] = []
+    last, arguments = function.body.block.last_op, function.body.block.args
+    for k, number in updates(function).items():
+        assert last is not None
+        value = before_reshapes(last.operands[k])
+        op = value.owner
+        kept = op.operands[1:] if isinstance(op, SelectOp) else ()
+        if isinstance(op, ContractionOp) and op.default is not None:
+            kept = (op.default,)
+        if any(before_reshapes(v) is arguments[number] for v in kept):
+            found.append(value)
+    return found
 
 
 @dataclass(frozen=True)
