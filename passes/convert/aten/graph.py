@@ -339,7 +339,7 @@ def convert_graph(
 
 
 def _in_order(converter: GraphConverter, given: Dense | Value, node: FxNode) -> SSAValue:
-    """What an input becomes, with its axes in the order of its memory."""
+    """New value of an input, with its axes in the order of its memory."""
     value = converter.value(node)
     order = given.order if isinstance(given, Dense) else None
     return value if order is None else transpose(converter.function.b, value, order)
