@@ -44,6 +44,9 @@ CHUNK = 16
 """Alignment of long parts, so that they are read in whole vectors."""
 MIN_LONG_INDEX = 32
 """Extent of an index that is long enough, as its parts have groups for other indices, too."""
+SIDE, MOST_FILLING, FILLED = 64, 16, 0.95
+"""Rows and columns of a group's tile of a product, and the most parts with which such groups take
+this share of the units at least in each of their rounds."""
 EVEN = 1.5
 """Largest ratio of numbers of parts, of which the one is taken whose parts are of the same size."""
 MORE_PARTS = 0.98
@@ -269,6 +272,8 @@ def _splits(
                     ceil_div(facts.extents[index], MAX_LONG_PART),
                 )
             )
+        if many_groups and _is_matrix(facts):
+            wanted += _filling(facts, index, device)
         few = 2 * device.compute_units * RESULTS_OF_ONE_WAVE // outputs
         if few < FEW_PARTS + many_groups:
             wanted.append(few)
@@ -277,6 +282,20 @@ def _splits(
         for parts in sorted(fitting):
             if parts > 1:
                 yield index, parts
+
+
+def _filling(facts: Facts, index: str, device: Device) -> list[int]:
+    """The least number of parts of whose tiles all units have as many, or nearly; none if few parts
+    have none."""
+    outputs = {name for name in facts.output_indices if facts.extents[name] > 1}
+    common = outputs.intersection(*(t.names for t in facts.inputs))
+    sides = [prod(facts.extents[n] for n in (outputs & t.names) - common) for t in facts.inputs]
+    tiles = prod(facts.extents[n] for n in common) * prod(ceil_div(n, SIDE) for n in sides)
+    for parts in range(2, MOST_FILLING + 1):
+        rounds = tiles * parts / device.compute_units
+        if facts.extents[index] % (CHUNK * parts) == 0 and rounds >= FILLED * ceil(rounds):
+            return [parts]
+    return []
 
 
 def _even(parts: int, extent: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from described import check_as, spec
+from xdsl.dialects.builtin import TensorType
 
 import tiledialect as td
 from tiledialect.api.inputs import types_of
@@ -33,3 +34,13 @@ def test_results_of_a_chosen_split(kind: str, device: td.Device):
     module = compile_module(given.module, given.name, types, target, (), "tile-fuse")
     assert len(ops_of(module, KernelOp)) == 2
     check_as(function, arrays, device, target, ulps=0)
+
+
+def test_parts_of_a_product_whose_tiles_all_units_have_alike():
+    target = TARGETS["GPU"]
+    given = td.compile(PRODUCT)._program  # pyright: ignore[reportPrivateUsage]
+    types = types_of([np.empty(shape, np.float32) for shape in ((256, 3072), (3072, 768))])
+    module = compile_module(given.module, given.name, types, target, (), "tile-fuse")
+    parts = ops_of(module, KernelOp)[0].outputs[0].type
+    # Eight times 48 tiles of 64 x 64 are nearly 3 for each of 132 units.
+    assert isinstance(parts, TensorType) and parts.get_shape() == (8, 256, 768)

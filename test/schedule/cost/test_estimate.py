@@ -207,3 +207,32 @@ def test_rows_that_the_last_cache_holds_are_read_once():
 def test_what_lanes_of_rows_add_up_is_in_registers():
     few, many = (rows(2048, 49152, 1024, held) for held in (2, 9))
     assert many.registers == few.registers + 7
+
+
+def sharing(m: int, n: int, k: int) -> int:
+    """Work-items that share each sum of the chosen schedule of a product."""
+    facts = product(m, n, k)
+    return Model(facts, ranked(facts, GPU)[0].schedule, GPU).sharing
+
+
+def test_sub_groups_share_the_sums_of_tiles_that_fill_no_device():
+    assert sharing(256, 3072, 768) > 1
+    assert sharing(197, 2304, 768) > 1
+    assert sharing(4096, 4096, 768) == 1
+    assert sharing(256, 3072, 64) == 1
+
+
+@pytest.mark.parametrize(("shared", "tiles"), [(2, 1), (4, 3), (8, 6)])
+def test_sums_that_work_items_share_need_local_memory_for_the_parts_given_away(
+    shared: int, tiles: int
+):
+    schedule = tiled(512, 512, 512, 4)
+    first, *rest = schedule.levels[2:]
+    items = (LoopLevel("k", 8 // shared, shared, Role.LOCAL, "x"), first, *rest)
+    own = [
+        x if x.role is not Role.UNROLL or x.index != "k" else replace(x, extent=8 // shared)
+        for x in items
+    ]
+    divided = replace(schedule, levels=(*schedule.levels[:2], *own))
+    more = [Model(product(512, 512, 512), s, GPU).local_memory for s in (divided, schedule)]
+    assert more[0] - more[1] == tiles * 64 * 64 * 4

@@ -418,7 +418,11 @@ class Model:
                 total += rows * (last + stage.pad) * access.tensor.bytes * copies
         if self.sharing > 1:
             size = 0 if self.facts.is_rows else self.facts.joined_bytes
-            total += self.accumulators * self.items * (size or self.facts.outputs[0].bytes)
+            # Half of the parts are handed over, then half of these, elsewhere.
+            parts = ceil(self.items / self.sharing) * (
+                1 if self.sharing == 2 else ceil(self.sharing * 3 / 4)
+            )
+            total += self.accumulators * parts * (size or self.facts.outputs[0].bytes)
         return total
 
     @lazy

@@ -19,7 +19,7 @@ from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.contraction_roles import FEW, is_tap
 from tiledialect.schedule.search.candidates.roles import MOST_CLASSES, Roles, slide_with, windows_of
-from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, Tiles
+from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, Tiles, body
 
 LEAST_ITEMS, MOST_ITEMS = 64, 256
 """Fewest and most work-items of a group."""
@@ -27,8 +27,17 @@ CHUNKS = (4, 8, 16, 32)
 MOST_CHUNKS = 4
 SHARES = (8, 16)
 """Numbers of items that share the steps of a chunk where the tiles of a group are few."""
+FEW_SHARES = (2, 4)
+"""The same where tiles of fours do not fill the device: sub-groups of a group have parts of each
+chunk, and add their sums once."""
+SHARED_TILE = (8, 8)
+"""Rows and columns of an item whose sums are divided so."""
 LONGEST = 64
 """The longest chunk whose steps are divided."""
+LEAST_SHARED = 64
+"""Fewest steps of a sum that sub-groups divide."""
+LEAST_SUB_GROUPS = 8
+"""Sub-groups for each unit of the device with which sums are not divided."""
 MOST_ALIKE = 2
 """Most tilings that the cost model compares among those that differ only in how items make groups
 of a size."""
@@ -46,6 +55,8 @@ LEAST_CAPABILITY = 80
 """Compute capability from which GPUs of NVIDIA copy to local memory asynchronously."""
 COPIES = (3, 2)
 """Numbers of tiles of an operand, the most first: a step's, and those in flight."""
+SUB_GROUP = 32
+"""Work-items of a sub-group."""
 ROWS = 64
 """Size up to which an index is cut into any tiles that divide it."""
 
@@ -161,6 +172,7 @@ def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
             dict.fromkeys((one_way, everything)),
         )
         if shape.group <= device.max_work_group_size
+        and (not (shape.fours and shape.shared > 1) or _leaves_idle(facts, r, shape, device))
         # Separate sums need registers for their places.
         and not (r.is_turned and r.taps and shape.rows * shape.columns * FOUR > MOST_APART)
     ]
@@ -205,6 +217,10 @@ def _chunks(extent: int, shared: int) -> list[int]:
     """Sizes of chunks that waste little of an extent; the one to compare tilings at is last."""
     if extent <= FEW:
         return [shared * ceil_div(extent, shared)] if shared > 1 else [extent, 1]
+    if shared in FEW_SHARES:
+        steps = [shared * c for c in CHUNKS if shared * c <= LONGEST]
+        found = [c for c in steps if ceil_div(extent, c) * c <= extent * 33 // 32] or steps
+        return sorted(found, key=lambda c: -abs(c - shared * CHUNKS[1]))
     if shared > 1:
         steps = range(shared, LONGEST + 1, shared)
         found = [c for c in steps if ceil_div(extent, c) * c <= extent * 33 // 32] or [2 * shared]
@@ -238,7 +254,25 @@ def _tiles_in_fours(facts: Facts, r: Roles) -> Iterator[Shape]:
             for warps in ((1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4, 2), (2, 4)):
                 rows, columns = (w * x * t for w, x, t in zip(warps, lanes, tile, strict=True))
                 if rows < 2 * m and columns < 2 * n:
-                    yield _shape(r, lanes, tile, sub_groups=warps, fours=True)
+                    for shared in _few_shares(facts, r, tile, warps):
+                        yield _shape(r, lanes, tile, sub_groups=warps, shared=shared, fours=True)
+
+
+def _few_shares(
+    facts: Facts, r: Roles, tile: tuple[int, int], warps: tuple[int, int]
+) -> Iterator[int]:
+    """Numbers of sub-groups that may divide the sum of a tile."""
+    yield 1
+    if tile == SHARED_TILE and not r.taps and facts.extents[r.sums[0]] >= LEAST_SHARED:
+        yield from (n for n in FEW_SHARES if n * prod(warps) * SUB_GROUP <= MOST_ITEMS)
+
+
+def _leaves_idle(facts: Facts, r: Roles, shape: Shape, device: Device) -> bool:
+    """Whether tiles whose sums are not divided have too few sub-groups for a device."""
+    levels = body(facts, r, shape)
+    groups = prod(levels.rest(name) for name in facts.output_indices)
+    sub_groups = groups * shape.group // shape.shared // SUB_GROUP
+    return sub_groups < LEAST_SUB_GROUPS * device.compute_units
 
 
 def _tiles_in_rows(facts: Facts, r: Roles) -> Iterator[Shape]:
