@@ -83,11 +83,11 @@ def test_printed_programs_compute_the_same(
     part: ProgramPart, sums: td.Function, arrays: tuple[npt.NDArray[Any], ...], fast: td.Device
 ):
     expected = sums.reference(*arrays)
-    printed = [*part.printed(6)]
     # Their order is that of the cost model, by the rates of the device.
+    printed = [*part.printed(100)]
     assert any(text.startswith("builtin.module") for text in printed)
     assert "// tile-fuse{apart=C}\n" in "".join(printed)
-    for text in printed:
+    for text in printed[:6]:
         f = td.compile(parse_mlir(text, "printed.mlir"), device=fast)
         # Sums of 64 products in another order.
         np.testing.assert_allclose(f(*arrays), expected, rtol=1e-5)
@@ -145,9 +145,9 @@ def in_the_first_measurement(is_lost: bool) -> tuple[str, Callable[..., Any]]:
     """The same for the search after that of passes."""
     first = Search._first
 
-    def end(search: Search) -> list[Trial]:
+    def end(search: Search, *given: Any) -> list[Trial]:
         if search.base is None:
-            return first(search)
+            return first(search, *given)
         raise LostError("gone") if is_lost else KeyboardInterrupt
 
     return "_first", end

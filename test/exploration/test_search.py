@@ -2,115 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, repeat, takewhile
-from math import inf, prod
+from math import inf
 from pathlib import Path
 from random import Random
 from statistics import median
 
-import optuna
 import pytest
+from searched_tiles import SIZES, Fake, Tiles, assembled, outcome, search
 
-from tiledialect.errors import TileError, TileWarning
+from tiledialect.errors import TileError
 from tiledialect.exploration import search as search_module
 from tiledialect.exploration.evaluation import Failure, Outcome
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.parts import Candidate
-from tiledialect.exploration.proposals import FAILED, PRIOR, Correction, Proposals
-from tiledialect.exploration.search import Limits, Search
-from tiledialect.exploration.study import Study, Trial, storage_of
+from tiledialect.exploration.proposals import Proposals
+from tiledialect.exploration.search import Limits, Search, contest
+from tiledialect.exploration.study import Study, storage_of
 from tiledialect.exploration.workers import Workers
-from tiledialect.schedule.search.decisions import Chooser, Decisions, enumerated, made
-
-SIZES = [1, 2, 4, 8, 16, 32]
-
-
-def seconds(tile: Mapping[str, int]) -> float:
-    """True time of a tile: the best is 8 x 16 x 4."""
-    best = {"m": 8, "n": 16, "k": 4}
-    return prod(max(size, best[n]) / min(size, best[n]) for n, size in tile.items())
-
-
-@dataclass
-class Tiles:
-    """A part of three sizes, at most 512 together, with a cost model that is off by the last."""
-
-    name: str = "C"
-    weight: float = 1.0
-    least: float = 0.5
-    mutations: int = 24
-    least_seeds: int = 4
-    awaited_seeds: int = 4
-
-    def candidate(self, chooser: Chooser) -> Candidate:
-        tile: dict[str, int] = {}
-        for name in ("m", "n", "k"):
-            room = 512 // prod(tile.values())
-            size = chooser.choose(name, [n for n in SIZES if n <= room])
-            assert isinstance(size, int)
-            tile[name] = size
-        text = " ".join(map(str, tile.values()))
-        return Candidate(text, seconds({**tile, "k": 4}))
-
-    def seeds(self) -> Iterator[Decisions]:
-        yield {"m": 1, "n": 1, "k": 1}
-        yield {"m": 8, "n": 8, "k": 1}
-
-
-def outcome(text: str) -> Outcome:
-    tile = dict(zip("mnk", map(int, text.split()), strict=True))
-    return Outcome(seconds(tile))
-
-
-@dataclass
-class Fake:
-    """Workers that look times up, and keep what they evaluated."""
-
-    failures: Mapping[str, Outcome]
-
-    def __post_init__(self):
-        self.evaluated: list[str] = []
-
-    def submit(self, implementation: Implementation, best: float) -> Future[Outcome]:
-        future = Future[Outcome]()
-        texts = [text.partition(": ")[2] for text in implementation.schedules]
-        self.evaluated += texts
-        found = [self.failures.get(text) or outcome(text) for text in texts]
-        bad = next((o for o in found if not o.is_good), None)
-        future.set_result(bad or Outcome(sum(o.seconds for o in found)))
-        return future
-
-
-def assembled(chosen: Mapping[str, str]) -> Implementation:
-    return Implementation(tuple(f"{k}: {v}" for k, v in chosen.items()))
-
-
-def search(
-    trials: int,
-    seed: int = 0,
-    sampler: str = "random",
-    storage: str | Path | None = None,
-    failures: Mapping[str, Outcome] | None = None,
-    parts: tuple[Tiles, ...] = (Tiles(),),
-) -> tuple[Search, Fake]:
-    fake = Fake(failures or {})
-    kept = storage_of(storage)
-    studies = [Study("key", part, kept, seed, sampler) for part in parts]
-    found = Search(
-        studies,
-        assembled,
-        Workers(fake.submit, 2),
-        Random(seed),
-    )
-    for _ in found.run(Limits(trials)):
-        pass
-    return found, fake
+from tiledialect.schedule.search.decisions import Chooser, Decisions, enumerated
 
 
 def test_the_best_of_a_small_space_is_found():
@@ -233,38 +148,6 @@ def test_the_fastest_are_measured_in_turns_or_together():
     assert seen[0] == [1, 2, 3] and seen[1][0] == seen[1][2] > 3
 
 
-def test_the_sampler_changes_few_decisions():
-    study = Study("key", Tiles(), None, 0, "random")
-    parent = {"m": 8, "n": 4, "k": 2}
-    for _ in range(5):
-        asking = study.ask_sampler("sampler", parent, ["n"])
-        if asking is not None:
-            assert {**asking.decisions, "n": 4} == parent
-            kept = {**asking.trial.params, "n": 4}
-            assert kept == parent
-    assert len(study.seen) > 1
-
-
-def test_the_sampler_hides_no_warnings_but_one():
-    """A parent's size may be out of the range that the sampler's decisions leave."""
-
-    class Warned(Tiles):
-        def candidate(self, chooser: Chooser) -> Candidate:
-            found = super().candidate(chooser)
-            warnings.warn(f"made {found.text}", stacklevel=1)
-            return found
-
-    parent, opened = {"m": 1, "n": 1, "k": 32}, ["m", "n"]
-    study = Study("key", Warned(), None, 0, "random")
-    with pytest.warns(match="made") as seen:
-        for _ in range(10):
-            study.ask_sampler("sampler", parent, opened)
-    said = [str(warning.message) for warning in seen]
-    assert all(text.startswith("made") for text in said) and len({*said}) > 2
-    # The sampler did leave too little for the parent's size.
-    assert any(t.params["m"] * t.params["n"] * 32 > 512 for t in study._study.get_trials())
-
-
 def test_a_search_ends_where_the_space_does():
     count = len({c.text for _, c in enumerated(Tiles().candidate)})
     found, _ = search(10_000)
@@ -311,21 +194,6 @@ def test_the_same_seed_searches_the_same():
     assert search(20, 3)[1].evaluated == search(20, 3)[1].evaluated
 
 
-def test_a_storage_goes_on_where_a_search_ended(tmp_path: Path):
-    where = f"sqlite:///{tmp_path / 'trials.db'}"
-    first, fake = search(20, storage=where)
-    again, other = search(20, storage=where)
-    # The default and the best so far are measured once more.
-    assert len(set(fake.evaluated) & set(other.evaluated)) <= 2
-    assert again.best <= first.best
-    assert len([*again.studies[0].trials()]) >= 39
-
-
-def test_a_journal_is_a_storage(tmp_path: Path):
-    search(5, storage=tmp_path / "trials.log")
-    assert len([*search(1, storage=tmp_path / "trials.log")[0].studies[0].trials()]) >= 5
-
-
 @pytest.mark.parametrize("failure", [Failure.WRONG, Failure.ENDED, Failure.HUNG, Failure.REFUSED])
 def test_what_fails_does_not_win(failure: Failure):
     bad = Outcome(failure=failure, message="as the test says")
@@ -333,25 +201,6 @@ def test_what_fails_does_not_win(failure: Failure):
     assert found.best > 1 and "8 16 4" in fake.evaluated
     (trial,) = [t for t in found.trials if t.text == "8 16 4"]
     assert (trial.failure, trial.message, trial.seconds) == (failure, bad.message, inf)
-
-
-def test_a_candidate_is_made_once():
-    """But for the sampler, which makes its own, and the default, which is compared with."""
-    counts = Counter[str]()
-
-    class Counting(Tiles):
-        def candidate(self, chooser: Chooser) -> Candidate:
-            found = super().candidate(chooser)
-            counts[found.text] += 1
-            return found
-
-    part = Counting()
-    study = Study("key", part, None, 0, "random")
-    asking = study.ask("seed", *made(study.proposal, {"m": 2, "n": 4, "k": 8}))
-    assert asking is not None and counts == {"2 4 8": 1}
-    study.tell(asking, Outcome(1.0))
-    (trial,) = study._study.get_trials()
-    assert trial.params == {"m": 2, "n": 4, "k": 8}
 
 
 @pytest.mark.parametrize(("end", "source"), [(inf, "seed"), (-inf, "mutation")])
@@ -369,16 +218,6 @@ def test_seeds_that_pause_are_waited_for_until_the_end(end: float, source: str):
     proposals.note(study.tell(default, Outcome(1.0)))
     found = proposals.next(end)
     assert found is not None and found.source == source
-
-
-def test_trials_know_what_was_beside_them():
-    found, _ = search(20, parts=(Tiles("A"), Tiles("B")))
-    beside = [(t.part, [text[0] for text in t.beside.schedules]) for t in found.trials]
-    assert (
-        all(own in (("A", ["B"]), ("B", ["A"])) for own in beside) and len({*map(str, beside)}) == 2
-    )
-    kept = [t.beside for s in found.studies for t in s.trials()]
-    assert sorted(map(str, kept)) == sorted(str(t.beside) for t in found.trials)
 
 
 def test_lost_workers_leave_no_trials(tmp_path: Path):
@@ -400,33 +239,45 @@ def test_lost_workers_leave_no_trials(tmp_path: Path):
     assert {t.failure for t in study.trials()} == {Failure.NONE} and study.kept_count == 10
 
 
+def test_seeds_are_found_while_the_default_is_measured(monkeypatch: pytest.MonkeyPatch):
+    """As many as workers take at first, within the trials: they begin at once afterwards."""
+    for trials, most in ((50, 6), (3, 2)):
+        submitted = list[str]()
+
+        class Slow(Future[Outcome]):
+            """The default, which is there when enough seeds are."""
+
+            def done(self) -> bool:
+                return len(study.seen) > most  # noqa: B023
+
+            def result(self, timeout: float | None = None) -> Outcome:
+                assert len(submitted) == 1 and self.done()  # noqa: B023
+                return Outcome(100.0)
+
+        def submit(implementation: Implementation, best: float) -> Future[Outcome]:
+            submitted.append(str(implementation))  # noqa: B023
+            return Fake({}).submit(implementation, best) if best < inf else Slow()
+
+        study = Study("key", Seeded(), None, 0, "random")
+        found = Search([study], assembled, Workers(submit, 4), Random(0))
+        own = [*found.run(Limits(trials))]
+        assert len(own) == trials and {t.source for t in own[1 : most + 1]} == {"seed"}
+
+
+@dataclass
+class Seeded(Tiles):
+    """Tiles of which many are seeds."""
+
+    def seeds(self) -> Iterator[Decisions]:
+        for size in SIZES:
+            yield {"m": size, "n": 1, "k": 1}
+            yield {"m": 1, "n": size, "k": 2}
+
+
 def test_a_default_that_fails_is_an_error():
     bad = Outcome(failure=Failure.WRONG, message="off by 3")
     with pytest.raises(TileError, match="cannot be explored: off by 3"):
         search(5, failures={"1 1 1": bad})
-
-
-def test_estimates_are_corrected_by_the_seconds_of_the_part():
-    """Other kernels of the call say nothing of it; and failures count against what is known."""
-    own, other = {"m": 1, "n": 1}, {"m": 2, "n": 2}
-    good = Trial("A", 0, "x", 1.0, 90.0, Failure.NONE, "", "seed", own, own=4.0)
-    correction = Correction()
-    correction.note(good)
-    assert 1.0 < correction.expected(Candidate("y", 1.0), own) < 4.0
-    correction.note(replace(good, seconds=inf, own=inf, decisions=other))
-    after = correction.expected(Candidate("z", 1.0), other)
-    # The weight of the estimate as it is leaves a part of both.
-    assert 4.0 < after < 4.0 * FAILED and after ** (1 + PRIOR) * 1.01 > 4 * FAILED
-
-
-def test_trials_have_the_seconds_of_their_part(tmp_path: Path):
-    study = Study("key", Tiles("A"), storage_of(tmp_path / "trials.log"), 0, "random")
-    for number, kernels, own in [(1, (("A", 2.0), ("B", 3.0)), 2.0), (2, (), 5.0)]:
-        asking = study.ask("seed", *made(study.proposal, {"m": number, "n": 1, "k": 1}))
-        assert asking is not None
-        trial = study.tell(asking, Outcome(5.0, kernels=kernels))
-        assert (trial.seconds, trial.own) == (5.0, own)
-    assert [trial.own for trial in study.trials()] == [2.0, 5.0]
 
 
 def test_parts_share_trials_by_their_weights():
@@ -440,11 +291,34 @@ def test_parts_share_trials_by_their_weights():
 
 
 def test_the_fastest_is_confirmed():
-    found, fake = search(30)
+    """Three times, as a measurement may be lucky; what is much slower has no luck that helps."""
+    found, fake = search(150)
     before = len(fake.evaluated)
     found.confirm()
     assert found.default_seconds == outcome("1 1 1").seconds
-    assert fake.evaluated[before:].count("1 1 1") == 3
+    again = Counter(fake.evaluated[before:])
+    assert again["8 16 4"] == 3 and again["1 1 1"] == 1
+    near = [assembled({"C": text}) for text in ("1 1 1", "2 1 1", "4 1 1")]
+    # The last is much slower in the first turn, and the second one after two.
+    times = iter([1.0, 1.3, 2.0, 0.9, 1.2, 1.0])
+    least = contest(lambda own: [Outcome(next(times)) for _ in own], near)
+    assert [*least.values()] == [0.9, 1.2, 2.0] and [*times] == []
+
+
+def test_what_was_asked_for_does_not_begin_after_the_end(monkeypatch: pytest.MonkeyPatch):
+    """Of the candidates that wait for workers none begins when the time is over."""
+    clock, submitted = [0.0], list[str]()
+
+    def submit(implementation: Implementation, best: float) -> Future[Outcome]:
+        submitted.append(str(implementation))
+        # The time is over with the first trials.
+        clock[0] += 1.0 if best < inf else 0.0
+        return Fake({}).submit(implementation, best)
+
+    monkeypatch.setattr(search_module.time, "monotonic", lambda: clock[0])
+    study = Study("key", Tiles(), None, 0, "random")
+    found = Search([study], assembled, Workers(submit, 2), Random(0))
+    assert len([*found.run(Limits(50, 2.0))]) == len(submitted) == 3
 
 
 def test_the_best_of_earlier_sessions_is_compared_again(tmp_path: Path):
@@ -496,49 +370,3 @@ def test_workers_that_are_lost_are_no_traceback():
     again.workers, again.best = Workers(lost, 1), inf
     with pytest.raises(TileError, match="the workers are lost: gone"):
         [*again.run(Limits(3))]
-
-
-@dataclass
-class Words(Tiles):
-    """Tiles with a decision between words, as between programs that settings give."""
-
-    words: tuple[str, ...] = ("a", "b")
-
-    def candidate(self, chooser: Chooser) -> Candidate:
-        chooser.choose("word", self.words, self.words)
-        return super().candidate(chooser)
-
-
-def test_a_storage_has_trials_of_a_space_with_other_words(tmp_path: Path):
-    where = tmp_path / "trials.log"
-    search(30, storage=where, sampler="tpe", parts=(Words(),))
-    found, _ = search(30, storage=where, sampler="tpe", parts=(Words(words=("b", "c", "d")),))
-    assert len(found.trials) > 20
-
-
-def test_a_storage_that_fails_costs_no_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def full(*_: object) -> None:
-        raise OSError("no space left on device")
-
-    backend = optuna.storages.journal.JournalFileBackend
-    kept = storage_of(tmp_path / "trials.log")
-    study = Study("key", Tiles(), kept, 0, "random")
-    monkeypatch.setattr(backend, "append_logs", full)
-    asking = study.ask("seed", *made(study.proposal, {"m": 1, "n": 1, "k": 1}))
-    assert asking is not None
-    with pytest.warns(TileWarning, match="keeps no more trials: no space left on device"):
-        assert study.tell(asking, Outcome(1.0)).seconds == 1.0
-    asking = study.ask("seed", *made(study.proposal, {"m": 2, "n": 1, "k": 1}))
-    assert asking is not None and study.tell(asking, Outcome(1.0)).seconds == 1.0
-    with pytest.raises(TileError, match="the storage cannot be used: no space left on device"):
-        Study("other", Tiles(), kept, 0, "random")
-
-
-def test_unknown_samplers_are_refused():
-    with pytest.raises(TileError, match="there is no sampler 'best'; there is tpe, random"):
-        search(1, sampler="best")
-
-
-def test_storages_that_cannot_be_opened_are_refused():
-    with pytest.raises(TileError, match="the storage nowhere://x cannot be opened"):
-        storage_of("nowhere://x")

@@ -90,10 +90,11 @@ def explored(subject: Subject, options: Options, report: Callable[[Progress], No
     An interrupt ends the search early, and keeps what was found; a second one skips the last
     measurements, without which nothing is kept on disk.
     """
-    own = options.settings.search
+    own, began = options.settings.search, monotonic()
     with workers_for(subject, options.workers) as workers:
         run = _Run(subject, options, storage_of(options.storage), workers, report)
-        passes, limits = run.passes(Limits(own.trials, own.seconds))
+        left = max(0.0, own.seconds - (monotonic() - began))
+        passes, limits = run.passes(Limits(own.trials, left))
         counted = run.parts(passes, limits)
         is_confirmed = run.confirm(kept.implementations(subject))
     if run.search.lost:

@@ -84,14 +84,14 @@ class Proposals:
     def next(self, end: float = inf) -> OpenTrial | None:
         """The next candidate; None if none is found before the clock shows ``end``."""
         sources: Mapping[str, Callable[[], OpenTrial | None]] = {
-            SEED: self._seed,
+            SEED: self.seed,
             MUTATION: self._mutation,
             SAMPLER: self._sample,
         }
         self._look()
         count = len(self.best)
         if count < self.study.part.least_seeds:
-            found = self._seed(end if count < self.study.part.awaited_seeds else -inf)
+            found = self.seed(end if count < self.study.part.awaited_seeds else -inf)
             if found is not None:
                 return found
         for _ in TURNS:
@@ -117,8 +117,8 @@ class Proposals:
                 return found
         return None
 
-    def _seed(self, end: float = -inf) -> OpenTrial | None:
-        """The next seed; where seeds pause, only until the clock shows ``end``."""
+    def seed(self, end: float = -inf) -> OpenTrial | None:
+        """The next seed, or None; where seeds pause, only until the clock shows ``end``."""
         for decisions in self._seeds:
             if decisions is None:
                 if monotonic() >= end:

@@ -25,6 +25,10 @@ Assemble = Callable[[Mapping[str, str]], Implementation]
 
 CONTENDERS, ROUNDS = 3, 3
 """Fastest implementations that are measured again in the end, and the number of times."""
+CLOSE = 1.3
+"""Least time, in multiples of the fastest one's, of which once is enough in the end."""
+PAUSE = 0.05
+"""Seconds between looks for seeds while the default is measured."""
 
 AHEAD = 2
 """Workers for each candidate that waits for one: no worker waits for a proposal."""
@@ -82,11 +86,12 @@ class Search:
 
     def _run(self, limits: Limits) -> Iterator[Trial]:
         end = time.monotonic() + limits.seconds
-        yield from self._first()
+        count = self.workers.count
+        most = count + ceil_div(count, AHEAD)
         flying: dict[Future[Outcome], _Flight] = {}
         asked = deque[tuple[int, OpenTrial]]()
-        left, count = limits.trials - len(self.trials), self.workers.count
-        most = count + ceil_div(count, AHEAD)
+        yield from self._first(asked, most, limits.trials)
+        left = limits.trials - len(self.trials) - len(asked)
         with self._ended(flying):
             while True:
                 while left > 0 and len(flying) + len(asked) < most and time.monotonic() < end:
@@ -96,7 +101,8 @@ class Search:
                         break
                     asked.append(found)
                     left -= 1
-                self._submit(asked, flying)
+                if time.monotonic() < end:
+                    self._submit(asked, flying)
                 if not flying or time.monotonic() > end + GRACE:
                     return
                 done, _ = wait(flying, timeout=1.0, return_when=FIRST_COMPLETED)
@@ -132,25 +138,31 @@ class Search:
         self.best = least[self.implementation]
         return True
 
-    def _first(self) -> list[Trial]:
+    def _first(self, asked: deque[tuple[int, OpenTrial]], most: int, trials: int) -> list[Trial]:
         """The default of every part together, which others are compared with, and the best of
-        earlier sessions."""
-        asked: dict[int, OpenTrial] = {}
+        earlier sessions. Seeds that are found meanwhile are asked for, at most so many."""
+        defaults: dict[int, OpenTrial] = {}
         for number, (study, proposals) in enumerate(
             zip(self.studies, self._proposals, strict=True)
         ):
             if (asking := proposals.default()) is not None:
-                asked[number] = asking
+                defaults[number] = asking
             self._chosen[study.part.name] = proposals.first
         first = self.default = self.implementation = self.assemble(self._chosen)
-        outcome = self._evaluated(first)
+        future, most = self.workers.submit(first, inf), min(most, trials - len(defaults))
+        while len(asked) < most and not future.done():
+            if (found := self._seed()) is not None:
+                asked.append(found)
+            else:
+                wait([future], PAUSE)
+        outcome = outcome_of(future)
         if not outcome.is_good and self.base is None:
             raise TileError(f"the program as it is cannot be explored: {outcome.message}")
         self.best = self.default_seconds = outcome.seconds
         self._fastest = [(outcome.seconds, first)]
         if self.base is not None:
             self.default, self.default_seconds = self.base
-        ends = [self._tell(n, asking, outcome, first) for n, asking in asked.items()]
+        ends = [self._tell(n, asking, outcome, first) for n, asking in defaults.items()]
         self._resume()
         return ends
 
@@ -191,6 +203,14 @@ class Search:
         """The next candidate, found before the clock shows ``end``, and the number of its part."""
         for number in self._shares.order():
             if (asking := self._proposals[number].next(end)) is not None:
+                self._shares.spend(number)
+                return number, asking
+        return None
+
+    def _seed(self) -> tuple[int, OpenTrial] | None:
+        """A seed that is at hand, and the number of its part."""
+        for number in self._shares.order():
+            if (asking := self._proposals[number].seed()) is not None:
                 self._shares.spend(number)
                 return number, asking
         return None
@@ -272,13 +292,16 @@ def contest(
     """Least seconds of implementations that are measured in turns, without those that fail once.
 
     A single measurement may be lucky, or unlucky, and a kernel with a race may be right at times.
+    Those that are much slower than the fastest one cannot win, and have one turn.
     """
     least = dict.fromkeys(contenders, inf)
+    own = [*least]
     for _ in range(ROUNDS):
-        own = [*least]
         for implementation, outcome in zip(own, evaluate(own), strict=True):
             if outcome.is_good:
                 least[implementation] = min(least[implementation], outcome.seconds)
             else:
                 del least[implementation]
+        most = CLOSE * min(least.values(), default=inf)
+        own = [implementation for implementation, seconds in least.items() if seconds <= most]
     return least
