@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from tiledialect.api.function import Function
 from tiledialect.errors import TileError
-from tiledialect.exploration.lift.algorithmic import algorithmic
+from tiledialect.exploration.lift.algorithmic import stream
 from tiledialect.exploration.lift.mapping import mapping
 from tiledialect.exploration.lift.parameters import parameters
 from tiledialect.exploration.lift.patterns import input_sizes
@@ -44,11 +45,10 @@ class Phase:
     most: int
     """Most programs that a program gives."""
 
-    def algorithmic(self, program: Derivation) -> list[Derivation]:
-        """Programs of algorithmic rewriting."""
+    def algorithmic(self, program: Derivation) -> Iterator[Derivation]:
+        """Programs of algorithmic rewriting, each found when it is asked for."""
         width = native_lanes(self.device)
-        found = algorithmic(program, self.settings.algorithmic, width=width)
-        return found[: self.most]
+        return islice(stream(program, self.settings.algorithmic, width=width), self.most)
 
     def mapping(self, program: Derivation) -> list[Derivation]:
         """Mappings of a program."""
@@ -62,7 +62,7 @@ class Phase:
         return parameters(known, self.settings.parameters, self.device, self.most)
 
 
-PHASES: Mapping[str, Callable[[Phase, Derivation], list[Derivation]]] = {
+PHASES: Mapping[str, Callable[[Phase, Derivation], Iterable[Derivation]]] = {
     "algorithmic": Phase.algorithmic,
     "mapping": Phase.mapping,
     "parameters": Phase.parameters,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tiledialect as td
+from tiledialect.exploration.lift.algorithmic import stream
 from tiledialect.language.to_ir import load
-from tiledialect.tools import tile_explore
+from tiledialect.passes.lift import Derivation
+from tiledialect.tools import explore_phases, tile_explore
 from tiledialect.tools.command import each_named
 
 PROGRAM = "function f(A[N, M], I[N]) -> (S, J) { S = A * A; J = I + 1; }"
@@ -96,3 +100,23 @@ def test_options_are_documented():
     given = set(re.findall(r"^  (--[a-z-]+)", tile_explore.parser().format_help(), re.M))
     assert "--storage" in given
     assert {name for name in given if name not in page} == set()
+
+
+def test_programs_that_are_not_printed_are_not_made(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """A phase makes as many as are asked for: others take minutes."""
+    made = list[object]()
+
+    def counted(*given: Any, **named: Any) -> Iterator[Derivation]:
+        for derivation in stream(*given, **named):
+            made.append(derivation)
+            yield derivation
+
+    monkeypatch.setattr(explore_phases, "stream", counted)
+    file = str(Path(__file__).parents[2] / "examples" / "stencil.mlir")
+    arguments = [file, "--phase", "algorithmic", "--programs", "2"]
+    monkeypatch.setattr(sys, "argv", ["tile-explore", *arguments])
+    with pytest.raises(SystemExit):
+        tile_explore.main()
+    assert capsys.readouterr().out.count("builtin.module") == len(made) == 2
