@@ -28,3 +28,18 @@ def test_ladders_of_many_ways_are_walked_once():
     before = Reachability([first])
     assert not before.reaches(value)
     assert before.reaches(AddfOp(value, first).result)
+
+
+def test_a_search_ends_before_the_results():
+    early = TestOp(result_types=[f32]).results[0]
+    made = AddfOp(early, early)
+    after = AddfOp(early, made.result)
+    order = {made: 1, after: 2}
+    beginning = early.owner
+    assert isinstance(beginning, TestOp)
+    before = Reachability([made.result], order | {beginning: 0})
+    assert before.reaches(after.result) and not before.reaches(early)
+    # What comes first needs nothing, whatever its operands are: they are not looked at.
+    beginning.operands = [after.result]
+    assert not Reachability([made.result], order | {beginning: 0}).reaches(early)
+    assert Reachability([made.result], order).reaches(early)

@@ -52,13 +52,15 @@ def recomputations(
             erase(found)
             return []
         found.append(Recomputation((user,), pruned(both)))
-    return _joined(found, machine)
+    return _joined(found, order, machine)
 
 
-def _joined(found: Sequence[Recomputation], machine: Machine) -> list[Recomputation]:
+def _joined(
+    found: Sequence[Recomputation], order: Mapping[Operation, int], machine: Machine
+) -> list[Recomputation]:
     """Fewer kernels: contractions over the same rows that do not need each other are joined."""
     joined: list[Recomputation] = []
-    made = Reachability(v for own in found for user in own.users for v in user.outputs)
+    made = Reachability((v for own in found for u in own.users for v in u.outputs), order)
     for new in found:
         needs_others = any(made.reaches(v) or v in made for u in new.users for v in u.inputs)
         if needs_others or not new.kernel.contractions:
