@@ -36,6 +36,19 @@ def test_kernels_of_constants():
     assert packing_of(SUMMED, types, []) is None
 
 
+def test_parts_with_kept_plans_are_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    x, w, b = np.ones((8, 32), np.float32), np.ones((32, 48), np.float32), np.ones(32, np.float32)
+    types = SUMMED.types((x, w, b), {})
+    for is_kept in (False, True):
+        packing = packing_of(SUMMED, types, ["W"])
+        assert packing is not None
+        found = packing.second(*packing.arrays({"X": x, "Packed0": b}, packing.results({"W": w})))
+        assert np.array_equal(found, x * w.sum(1) + b)
+        for part in (packing.first, packing.second):
+            assert ("module" in vars(part._source)) != is_kept  # pyright: ignore[reportPrivateUsage]
+
+
 PAIR = td.compile(
     "function (X[M, K], V[N, K], W[L, K], B[N], C[L]) -> (Y) { VT[k, n: K, N] = =(V[n, k]); "
     "WT[k, n: K, L] = =(W[n, k]); P[m, n: M, N] = +(X[m, k] * VT[k, n]); "

@@ -46,7 +46,7 @@ class CompiledFunction:
         from tiledialect.ir.host_functions import declaration, is_lowered
         from tiledialect.ir.signature import argument_names, find_function, output_names
 
-        function = find_function(source.module, name)
+        function = find_function(source.header, name)
         inputs, outputs = tuple(argument_names(function)), tuple(output_names(function))
         self._source = source
         self._is_lowered = is_lowered(function)
@@ -135,16 +135,20 @@ class CompiledFunction:
     def _program(self) -> Program:
         from tiledialect.lowering.runtime.program.program import Program
 
+        source = self._source
         # The text that the module was read from tells as much, and need not be printed.
-        text = self._source.text or print_module(self._source.module)
-        text += f"// {DictionaryAttr(self._source.module.attributes)}"
-        # Plans name layers, which texts do not.
-        text += layers_text(self._source.module)
+        text = source.text or source.kept or print_module(source.module)
+        text += f"// {DictionaryAttr(source.header.attributes)}"
+        # Plans name layers, which texts do not, but for those that are kept.
+        text += "" if source.kept else layers_text(source.module)
         # A part of the key on disk.
         text += f" {self._choices.fusion}" if self._choices.fusion != Fusion() else ""
         choices = self._choices
         given = self._transforms, choices.schedules, choices.fusion
-        return Program(self._source.module, self._base_name, text, *given, budget=choices.budget)
+        read = (lambda: source.module) if source.kept else None
+        return Program(
+            source.header, self._base_name, text, *given, budget=choices.budget, read=read
+        )
 
     @property
     def program(self) -> Program:

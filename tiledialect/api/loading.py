@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +30,20 @@ SUFFIXES = (".tile", ".mlir")
 class Source:
     """A module and the text that it was read from, empty if from none."""
 
-    module: ModuleOp
+    header: ModuleOp
+    """The module, or one of the same functions without bodies, if the module is read later."""
     text: str = ""
+    kept: str = ""
+    """Text of the module, if it is read when it is needed first."""
+
+    @cached_property
+    def module(self) -> ModuleOp:
+        """The module."""
+        return parse_mlir(self.kept, "<kept>") if self.kept else self.header
 
     def error_context(self) -> AbstractContextManager[None]:
         """Errors get the text, and the numbers that were given for names in it."""
-        return sourced(self.text, given_constants(self.module))
+        return sourced(self.text, given_constants(self.header))
 
     def symbol(self, name: str | None) -> str | None:
         """Symbol of the function ``name``, which has another one where it has no name of its

@@ -34,6 +34,7 @@ from tiledialect.api.inputs import Types
 from tiledialect.api.loading import Source
 from tiledialect.dialects.discardable import NAME, PRECISION, UPDATES
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.ir.host_functions import header_of
 from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.names import give_name
 from tiledialect.ir.ops_in import ops_of
@@ -129,16 +130,19 @@ def packing_of(function: Function, types: Types, constants: Collection[str]) -> 
             disk.write_sealed(path, json.dumps(texts).encode())
     if not texts:
         return None
+    names = f"{function.name}_constants", function.name
+    # Texts are read if plans are not kept, too.
     first, second = (
-        Function(Source(parse_mlir(text, function.name)), name, function.device)
-        for text, name in zip(texts, (f"{function.name}_constants", function.name), strict=True)
+        Function(Source(parse_mlir(header, name), kept=text), name, function.device)
+        for (header, text), name in zip(texts, names, strict=True)
     )
     own = [name for name in second.inputs if name in function.inputs]
-    return Packing(texts[0], first.inputs, first, tuple(own), second)
+    return Packing(texts[0][1], first.inputs, first, tuple(own), second)
 
 
-def _split(function: Function, types: Types, constants: Collection[str]) -> list[str]:
-    """Texts of the two parts, of kernels that are fused; none if nothing is constant."""
+def _split(function: Function, types: Types, constants: Collection[str]) -> list[tuple[str, str]]:
+    """Texts of the two parts without bodies, and with them, of kernels that are fused; none if
+    nothing is constant."""
     from tiledialect.lowering.runtime.program.compiling import lowered_with_constants
     from tiledialect.passes.schedule.rewrites.constants import known_values
     from tiledialect.passes.schedule.tile_block_constants import TileBlockConstantsPass
@@ -165,7 +169,9 @@ def _split(function: Function, types: Types, constants: Collection[str]) -> list
     ]
     attributes = {k: v for k, v in module.attributes.items() if k == PRECISION}
     made = [_first(whole, places), _second(whole, places)]
-    return [print_module(ModuleOp([part], attributes), locations=True) for part in made]
+    headers = [print_module(ModuleOp([header_of(part)], attributes)) for part in made]
+    wholes = [print_module(ModuleOp([part], attributes), locations=True) for part in made]
+    return list(zip(headers, wholes, strict=True))
 
 
 def _first(whole: func.FuncOp, places: Sequence[tuple[int, int]]) -> func.FuncOp:

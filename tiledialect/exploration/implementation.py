@@ -60,7 +60,8 @@ class Implementation:
             text = f"{text}\n// {self.passes}"
         return replace(
             program,
-            module=module,
+            header=module,
+            read=None,
             text=text,
             # Of two schedules for a kernel the last one counts: the user's.
             schedules=(*self.schedules, *program.schedules),

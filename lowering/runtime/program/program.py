@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -41,7 +42,8 @@ class Built:
 class Program:
     """A function of a module, with the text that tells it from others."""
 
-    module: ModuleOp
+    header: ModuleOp
+    """The module, or one of the same functions without bodies, if it is read later."""
     name: str
     text: str
     transforms: tuple[Transform, ...] = ()
@@ -60,6 +62,13 @@ class Program:
     """The modules for inputs of all sizes, for a target, with a width of indices, after a pass."""
     built: dict[KernelKey, Built] = field(default_factory=dict[KernelKey, Built], compare=False)
     """The kernels that devices built of texts, which may serve several types."""
+    read: Callable[[], ModuleOp] | None = field(default=None, compare=False)
+    """Function that reads the module when it is needed first."""
+
+    @cached_property
+    def module(self) -> ModuleOp:
+        """The module."""
+        return self.header if self.read is None else self.read()
 
     @property
     def is_chosen(self) -> bool:

@@ -72,7 +72,7 @@ class Specialization:
         """Whether this process is there to be ended by the kernels: no other one tries them, and
         the caller keeps them."""
         self.device = device
-        exact = precision_of(program.module) == "exact"
+        exact = precision_of(program.header) == "exact"
         self.options = build_options(device.short_platform, exact=exact)
         self.key = cache.key(
             *(program.text, program.name, repr(program.transforms), *program.schedules),

@@ -30,4 +30,5 @@ def as_patterns(program: Program, types: Types, device: Device) -> Program:
     if not is_of_patterns(find_function(module, name)):
         raise TileError(f"{program.result_name} has ops that are no contractions")
     text = f"{program.text}\n// {TO_LIFT} {program.transforms!r}"
-    return replace(program, module=module, name=name, text=text, transforms=(), opened={}, built={})
+    given = {"header": module, "read": None, "name": name, "text": text}
+    return replace(program, **given, transforms=(), opened={}, built={})
