@@ -34,7 +34,7 @@ SHARED_TILE = (8, 8)
 """Rows and columns of an item whose sums are divided so."""
 LONGEST = 64
 """The longest chunk whose steps are divided."""
-LEAST_SHARED = 64
+LEAST_SHARED = 128
 """Fewest steps of a sum that sub-groups divide."""
 LEAST_SUB_GROUPS = 8
 """Sub-groups for each unit of the device with which sums are not divided."""
