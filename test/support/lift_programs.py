@@ -460,6 +460,18 @@ EXAMPLES: dict[str, Example] = {
     "block_sums_2d": on(T, lift.array("K"), m=4, n=2, k=2)(
         lambda m, x, y: x >> lift.map(lambda rows: rows >> lift.map(lambda a: dot(a, y)))
     ),
+    "block_sums_1d": on(M, n=2)(
+        lambda m, x: (
+            x
+            >> lift.map(
+                lambda a: (
+                    a
+                    >> m.reduce()
+                    >> lift.let(lambda s: a >> lift.map(lambda b: m.g()(b, s)) >> m.reduce())
+                )
+            )
+        )
+    ),
     "block_strided_sums_2d": on(T, lift.array("K"), m=4, n=2, k=2)(
         lambda m, x, y: (
             x

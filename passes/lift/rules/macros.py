@@ -47,6 +47,7 @@ from tiledialect.passes.lift.rules.rule import Rewriting, Strategy, macro
 from tiledialect.passes.lift.rules.split_join import (
     join_split,
     partial_reduce,
+    partial_reduce_strided,
     reduce_seq_in_parts,
     reorder_terms,
     split_join,
@@ -320,6 +321,31 @@ def block_stencil_2d(*, v: Size, m: Size, n: Size, k: Size) -> Strategy:
     """
     tile = in_function(in_function(sequence(attempt(fuse_parts), block_sums_2d(m=m, n=n, k=k))))
     return sequence(tile_stencil_2d(v=v), at_input(at_input(at_input(tile))))
+
+
+@macro
+def block_sums_1d(*, n: Size) -> Strategy:
+    """`reduce(f, e) = split(n) >> reduce((s, y) ⇒ zip(s, y) >> map(f), [e, …]) >> reduce(f, e)`.
+
+    It is done to all reductions of numbers in a value: `n` sums at a time, so that none waits for
+    the one before. By `partial_reduce_strided` and `map_reduce_interchange`; `n` divides the sizes.
+    """
+    block = sequence(partial_reduce_strided(n=n), at_input(map_reduce_interchange))
+    return Local(lambda rewriting, value: _at_reductions(rewriting, value, block))
+
+
+def _at_reductions(rewriting: Rewriting, value: SSAValue, strategy: Strategy) -> SSAValue:
+    """Apply a strategy at every open reduction of the pattern that gives a value."""
+    op = value.owner
+    inner = op.walk() if isinstance(op, Operation) else ()
+    opened = [x for x in inner if isinstance(x, reductions.ReduceOp)]
+    found = [x for x in opened if not any(map(_has_reduction, x.block.ops))]
+    if not found:
+        raise Mismatch("there is no reduction")
+    for x in found:
+        new = strategy.run(rewriting, x.results[0])
+        value = new if x is op else value
+    return value
 
 
 @macro

@@ -61,6 +61,7 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = {
             "partial_reduce",
             "partial_reduce_strided",
             "split_join",
+            "block_sums_1d",
         ),
         *("tile_maps", "tile_matrix_product", "finish_tiling", "register_block_1d"),
         *("reuse_from_map", "interchange", "reduce_outermost", "join_split"),

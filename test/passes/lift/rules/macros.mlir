@@ -1,5 +1,5 @@
 // Written by generate.py, which stands beside this file.
-// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=fuse_parts rule=fuse_parts},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=block_rows rule=block_rows sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reuse_block_2d rule=reuse_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=hold_blocks_2d rule=hold_blocks_2d sizes="m=4","n=2","p=2","q=1","k=2"},lift-rewrite{function=block_sums_2d rule=block_sums_2d sizes="m=4","n=2","k=2"},lift-rewrite{function=block_strided_sums_2d rule=block_strided_sums_2d sizes="m=4","n=2","k=2"},lift-rewrite{function=block_stencil_2d rule=block_stencil_2d sizes="v=4","m=2","n=4","k=3"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
+// RUN: tile-opt %s -p 'lift-rewrite{function=simplify rule=simplify},lift-rewrite{function=fuse rule=fuse},lift-rewrite{function=fuse_parts rule=fuse_parts},lift-rewrite{function=tile_stencil rule=tile_stencil sizes="v=4"},lift-rewrite{function=reshape_maps rule=reshape_maps sizes="n=2"},lift-rewrite{function=block_rows rule=block_rows sizes="n=2"},lift-rewrite{function=reuse_from_map rule=reuse_from_map sizes="n=2"},lift-rewrite{function=tile_maps rule=tile_maps sizes="m=4","n=2"},lift-rewrite{function=move_reduce_out rule=move_reduce_out},lift-rewrite{function=interchange rule=interchange},lift-rewrite{function=reduce_outermost rule=reduce_outermost},lift-rewrite{function=register_block_1d rule=register_block_1d sizes="n=2"},lift-rewrite{function=register_block_2d rule=register_block_2d sizes="m=4","n=2"},lift-rewrite{function=reuse_block_2d rule=reuse_block_2d sizes="m=4","n=2"},lift-rewrite{function=reduce_zip_in_parts rule=reduce_zip_in_parts sizes="k=4"},lift-rewrite{function=finish_tiling rule=finish_tiling sizes="k=2"},lift-rewrite{function=tile_matrix_product rule=tile_matrix_product sizes="m=4","n=2","k=2"},lift-rewrite{function=hold_blocks_2d rule=hold_blocks_2d sizes="m=4","n=2","p=2","q=1","k=2"},lift-rewrite{function=block_sums_2d rule=block_sums_2d sizes="m=4","n=2","k=2"},lift-rewrite{function=block_strided_sums_2d rule=block_strided_sums_2d sizes="m=4","n=2","k=2"},lift-rewrite{function=block_stencil_2d rule=block_stencil_2d sizes="v=4","m=2","n=4","k=3"},lift-rewrite{function=block_sums_1d rule=block_sums_1d sizes="n=2"},lift-rewrite{function=reduce_in_parts rule=reduce_in_parts sizes="n=4"}' | filecheck %s
 
 // Cancel identities everywhere.
 // CHECK-LABEL: func.func @simplify(
@@ -1197,6 +1197,88 @@ func.func @block_stencil_2d(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = 
     lift.yield %13 : tensor<?xf32, #lift.sizes<M>>
   }
   func.return %11 : tensor<?x?xf32, #lift.sizes<N, M>>
+}
+
+// `reduce(f, e) = split(n) >> reduce((s, y) ⇒ zip(s, y) >> map(f), [e, …]) >> reduce(f, e)`.
+//
+// It is done to all reductions of numbers in a value: `n` sums at a time, so that none waits for
+// the one before. By `partial_reduce_strided` and `map_reduce_interchange`; `n` divides the sizes.
+// CHECK-LABEL: func.func @block_sums_1d(
+// CHECK-NEXT: lift.map(
+// CHECK-NEXT:   arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   lift.split(2)
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.generate(
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.transpose
+// CHECK-NEXT:   lift.reduce(
+// CHECK-NEXT:     lift.zip
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       lift.get(0)
+// CHECK-NEXT:       lift.get(1)
+// CHECK-NEXT:       arith.addf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.reduce(
+// CHECK-NEXT:     arith.addf
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.let(
+// CHECK-NEXT:     lift.map(
+// CHECK-NEXT:       arith.addf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:     lift.split(2)
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.generate(
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.transpose
+// CHECK-NEXT:     lift.reduce(
+// CHECK-NEXT:       lift.zip
+// CHECK-NEXT:       lift.map(
+// CHECK-NEXT:         lift.get(0)
+// CHECK-NEXT:         lift.get(1)
+// CHECK-NEXT:         arith.addf
+// CHECK-NEXT:         lift.yield
+// CHECK-NEXT:       }
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.reduce(
+// CHECK-NEXT:       arith.addf
+// CHECK-NEXT:       lift.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:     lift.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   lift.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @block_sums_1d(%x: tensor<?x?xf32, #lift.sizes<N, M>> {tile.name = "x"}) -> (tensor<?xf32, #lift.sizes<N>> {tile.name = "out"}) {
+  %0 = lift.map(%a in %x) : (tensor<?x?xf32, #lift.sizes<N, M>>) -> tensor<?xf32, #lift.sizes<N>> {
+    %1 = arith.constant 0.000000e+00 : f32
+    %2 = lift.reduce(%a_1 from %1, %b in %a) : (f32, tensor<?xf32, #lift.sizes<M>>) -> f32 {
+      %3 = arith.addf %a_1, %b : f32
+      lift.yield %3 : f32
+    }
+    %4 = lift.let(%s be %2) : (f32) -> f32 {
+      %5 = lift.map(%b_1 in %a) : (tensor<?xf32, #lift.sizes<M>>) -> tensor<?xf32, #lift.sizes<M>> {
+        %6 = arith.addf %b_1, %s : f32
+        lift.yield %6 : f32
+      }
+      %7 = arith.constant 0.000000e+00 : f32
+      %8 = lift.reduce(%a_2 from %7, %b_2 in %5) : (f32, tensor<?xf32, #lift.sizes<M>>) -> f32 {
+        %9 = arith.addf %a_2, %b_2 : f32
+        lift.yield %9 : f32
+      }
+      lift.yield %8 : f32
+    }
+    lift.yield %4 : f32
+  }
+  func.return %0 : tensor<?xf32, #lift.sizes<N>>
 }
 
 // `reduce(f, e) = split(n) >> map(reduce_seq(f, e)) >> reduce_seq(f, e)`; `n` divides the size.

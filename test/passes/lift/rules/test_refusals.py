@@ -138,6 +138,8 @@ REFUSED: list[tuple[str, Any, str, dict[str, Any], str]] = [
     ("add_transposed_identity_in_reduce", on(V, V)(lambda m, x, y: lift.zip(x, y) >> lift.reduce_seq(lambda s, t: s + t[0] * t[1], 0.0)), "reduce_seq", {"k": 2}, "the zip has 2 arrays"),
     ("reduce_zip_in_parts", on(lift.array(7), lift.array(7))(lambda m, x, y: lift.zip(x, y) >> lift.reduce_seq(lambda s, t: s + t[0] * t[1], 0.0)), "reduce_seq", {"k": 4}, "reduce_seq_in_parts: split(4) needs 4 to divide the size of the result of zip, which is 7"),
     ("finish_tiling", product7, "map", {"k": 4}, "reduce_zip_in_parts: reduce_seq_in_parts: split(4) needs 4 to divide the size of the result of zip, which is 7"),
+    ("block_sums_1d", on(lift.array(7))(lambda m, x: x >> lift.reduce(lift.add, 0.0)), "reduce", {"n": 4}, "partial_reduce_strided: split(4) needs 4 to divide the size of x, which is 7"),
+    ("block_sums_1d", x_map, "map", {"n": 4}, "there is no reduction"),
     ("tile_matrix_product", product7, "map", {"m": 4, "n": 4, "k": 4}, "tile_maps: split_join: split(4) needs 4 to divide the size of x, which is 7"),
     ("limit_groups", on(V)(lambda m, x: x >> lift.map_glb(lift.abs)), "map_glb", {"groups": 0}, "groups is 0, but there is one at least"),
     ("block_sums_2d", on(lift.array(7, 4, 2), lift.array(2))(lambda m, x, y: x >> lift.map2(lambda a: lift.zip(a, y) >> lift.reduce_seq(lambda s, t: s + t[0] * t[1], 0.0))), "map", {"m": 4, "n": 2, "k": 1}, "split_join: split(4) needs 4 to divide the size of x, which is 7"),
