@@ -340,3 +340,25 @@ def test_updates_beside_operators_that_are_left_to_pytorch():
     with torch.no_grad(), pytest.warns(td.TileWarning):
         torch.testing.assert_close(run(cache, x), update(other, x))
     torch.testing.assert_close(cache, other)
+
+
+def test_arrays_on_a_device_wait_for_their_change():
+    import numpy as np
+    import pyopencl.array as cla
+
+    from tiledialect.lowering.runtime.device.queues import queue_for
+    from tiledialect.passes.convert.function_builder import FunctionBuilder
+
+    function = FunctionBuilder()
+    a = function.argument(
+        "A",
+        td.compile("function (A[4]) -> (B) { B = A; }").types((np.zeros(4, np.float32),), {})[0],
+    )
+    module = function.finished("double", [], updated=[("A", function.b.add(a, a))]).module
+    device = td.devices()[-1]
+    array = cla.to_device(queue_for(device), np.arange(4, dtype=np.float32))
+    double = td.compile(module, device=device)
+    for _ in range(9):
+        assert double(array) == ()
+        assert 1 <= len(array.events) <= 12
+    assert np.array_equal(array.get(), 512 * np.arange(4))

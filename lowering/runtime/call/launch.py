@@ -450,6 +450,9 @@ class Executable:
         if events := self._enqueue(buffers, pending or None):
             for output in outputs:
                 output.events.append(events[-1])
+            for k in self.plan.updated:
+                # Of many changes of an array the last ones count.
+                arrays[k].add_event(events[-1])
             for queue in others and others - {state.queue}:
                 # Its next commands may overwrite arrays that are still read here.
                 cl.enqueue_barrier(queue, wait_for=events[-1:])
