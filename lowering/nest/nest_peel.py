@@ -196,7 +196,10 @@ class Peeler:
         shares = {test.holds: self._share([test.holds], outer) for test in tests}
         chosen: list[Condition] = []
         for condition in sorted(shares, key=lambda c: -shares[c]):
-            if self._share([*chosen, condition], outer) >= MIN_SHARE:
+            if shares[condition] < MIN_SHARE:
+                # More conditions have no larger share.
+                break
+            if not chosen or self._share([*chosen, condition], outer) >= MIN_SHARE:
                 chosen.append(condition)
         found = [test for test in tests if test.holds in chosen]
         return found if any(t.in_loop and self._is_worth_dropping(t) for t in found) else []

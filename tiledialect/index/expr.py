@@ -117,10 +117,16 @@ class IndexExpr:
                 return monomial[0]
         return None
 
-    @property
+    @lazy
     def denominator(self) -> int:
         """The least positive integer that makes every coefficient an integer."""
         return lcm(*(c.denominator for _, c in self))
+
+    @lazy
+    def is_moved_name(self) -> bool:
+        """Whether the expression is a name alone, moved by an integer and perhaps turned around."""
+        is_name = len(self.names) == 1 and abs(self.coefficient(self.names[0])) == 1
+        return is_name and self.denominator == 1
 
     @property
     def can_be_whole(self) -> bool:

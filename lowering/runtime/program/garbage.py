@@ -6,8 +6,8 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
-MOST_WAITING = 500_000
-"""Objects, garbage among them, that compilations leave for later at least: some 50 MB."""
+MOST_WAITING = 2_000_000
+"""Objects, garbage among them, that compilations leave for later at least: some 200 MB."""
 
 
 class _Waiting:

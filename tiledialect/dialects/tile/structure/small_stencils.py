@@ -235,8 +235,5 @@ def index_at(e: IndexExpr, place: Position) -> Position:
 def _tells_indices(op: ContractionOp, outputs: list[str]) -> bool:
     """Whether each output index is an index of its own, moved or turned around, or a number."""
     return len(outputs) == len(set(outputs)) and all(
-        e.denominator == 1 and abs(e.coefficient(e.names[0])) == 1 and len(e.names) == 1
-        if e.names
-        else e.denominator == 1
-        for e in op.output.data
+        e.is_moved_name if e.names else e.denominator == 1 for e in op.output.data
     )
