@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import fields
 from typing import Any
 
@@ -125,7 +126,7 @@ def measure_device(wanted: str | None) -> None:
 
 def outputs_of(function: td.Function, result: Any) -> dict[str, Array]:
     """The outputs by name."""
-    values = result if len(function.outputs) > 1 else (result,)
+    values = (result,) if len(function.outputs) == 1 else result
     return dict(zip(function.outputs, values, strict=True))
 
 
@@ -192,7 +193,9 @@ def run(args: Namespace) -> bool:
         return True
     # Before the device: the reference finds the accesses that would end this process.
     with counted_terms() as terms:
-        expected = outputs_of(function, function.reference(**inputs)) if args.check else {}
+        # It may change inputs.
+        own = deepcopy(inputs) if args.check else {}
+        expected = outputs_of(function, function.reference(**own)) if args.check else {}
     results = outputs_of(function, function(**inputs))
     report(results, paths)
     if args.profile:

@@ -108,6 +108,7 @@ class Function(PrintedFunction):
         from tiledialect.passes.transform.transforms import Gradient
 
         self._check_tensors("a gradient")
+        self._inputs.check_unchanged("gradient")
         names = self._inputs.chosen(wrt)
         step = Gradient(names, with_outputs, only_reals=wrt is None)
         return self._transformed(step)
@@ -143,6 +144,7 @@ class Function(PrintedFunction):
         from tiledialect.passes.transform.transforms import Jvp, real_outputs
 
         self._check_tensors("a derivative")
+        self._inputs.check_unchanged("derivative")
         names = self._inputs.chosen(wrt)
         reals = real_outputs(self._function, self._transforms)
         if not reals:
@@ -219,8 +221,11 @@ class Function(PrintedFunction):
         return pack(self.name, self._given(executable.plan.output_names), outputs), profile
 
     def _host_arrays(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Array]:
-        arrays = self._inputs.arrays(self.bind(args, named))
-        return [a if isinstance(a, np.ndarray) else a.get() for a in arrays]
+        values = self.bind(args, named)
+        found = self._inputs.arrays(values)
+        arrays = [a if isinstance(a, np.ndarray) else a.get() for a in found]
+        self._inputs.check_changed(values, arrays)
+        return arrays
 
     @front_door
     def reference(self, *args: Any, **named: Any) -> Any:
@@ -237,7 +242,9 @@ class Function(PrintedFunction):
     def _call_any(self, args: Sequence[Any]) -> Any:
         if self._device_calls and (ready := self._ready_on_device(args)) is not None:
             return self._run(ready, args)
-        arrays = self._inputs.arrays(self.bind(args, {}))
+        values = self.bind(args, {})
+        arrays = self._inputs.arrays(values)
+        self._inputs.check_changed(values, arrays)
         if not all(isinstance(a, np.ndarray) for a in arrays):
             return self._call_on_device(args, arrays)
         signature = signature_of(arrays)
@@ -254,13 +261,21 @@ class Function(PrintedFunction):
         return calls.run(arrays)
 
     def _host_calls(self, types: Types) -> Calls:
-        from tiledialect.lowering.runtime.call.dispatch_tuning import calls_on_host
+        from tiledialect.lowering.runtime.call.dispatch_tuning import Calls, calls_on_host
         from tiledialect.lowering.runtime.device.queue_state import state_of
         from tiledialect.lowering.runtime.device.queues import queue_for
 
         state = state_of(queue_for(self.device))
         specialization = self._specialize(types, self.device, state)
-        return calls_on_host(specialization, state, self._kind(specialization.plan))
+        calls = calls_on_host(specialization, state, self._kind(specialization.plan))
+        if not calls.plan.updated:
+            return calls
+
+        def run(arrays: Sequence[Array]) -> Any:
+            self._inputs.check_changed(arrays, arrays)
+            return calls.run(arrays)
+
+        return Calls(calls.plan, run)
 
     def _ready_on_device(self, args: Sequence[Any]) -> Calls | None:
         """The calls for pyopencl arrays that can be taken as they are; None: look closer."""
@@ -281,7 +296,9 @@ class Function(PrintedFunction):
         from tiledialect.lowering.runtime.call.arrays import common_queue
 
         queue = common_queue(self.name, [a for a in arrays if not isinstance(a, np.ndarray)])
-        arrays = [cla.to_device(queue, a) if isinstance(a, np.ndarray) else a for a in arrays]
+        given = arrays
+        arrays = [cla.to_device(queue, a) if isinstance(a, np.ndarray) else a for a in given]
+        self._inputs.check_changed(given, arrays)
         signature = device_signature_of(queue, arrays)
         calls = self._device_calls.find(signature)
         if calls is None:
@@ -314,6 +331,7 @@ class Function(PrintedFunction):
         from tiledialect.exploration.subject import Subject
 
         self._check_tensors("an exploration")
+        self._inputs.check_unchanged("exploration")
         arrays = self._host_arrays(args, named)
         return Subject(self._program, self.device, self._cases(arrays, self.device))
 
@@ -323,6 +341,7 @@ class Function(PrintedFunction):
         from tiledialect.exploration.subject import check_speed
 
         self._check_tensors("an exploration")
+        self._inputs.check_unchanged("exploration")
         check_speed(self.device)
         with self._source.error_context():
             return ProgramPart(self._program, self.types((), types), self.device)
@@ -412,6 +431,7 @@ class Function(PrintedFunction):
     def _tuned_for(self, arrays: Sequence[Array], device: Device) -> Function:
         if not self._choices.is_tuned:
             return self
+        self._inputs.check_unchanged("tuning")
         types, count = types_of(arrays), int(self._choices.tune)
         found = self._kept_for(types, device)
         if found is None or found.tried < count:

@@ -24,6 +24,7 @@ from tiledialect.dialects.tile.special import (
     ScatterOp,
 )
 from tiledialect.errors import TileError
+from tiledialect.ir.signature import argument_names, updated_names
 from tiledialect.lru_cache import LruCache
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ class Inputs:
         self.asked = tuple(_asked(function, transforms))
         """The places of the cotangents that each differentiation asks for."""
         self.optional = frozenset(k for places in self.asked for k in places)
+        changed = {*updated_names(function)}
+        self.changed = tuple(k for k, n in enumerate(argument_names(function)) if n in changed)
+        """The places of the inputs that a call changes."""
         self.batches = Counter(n for step in transforms for n in step.batched_inputs)
         """Number of batches of which each input has the axis."""
 
@@ -156,6 +160,28 @@ class Inputs:
                 f"there is no input {wrt} to differentiate by; there is {self.header()}"
             )
         raise TypeError
+
+    # -- inputs that a call changes ------------------------------------------------------------
+
+    def check_unchanged(self, what: str) -> None:
+        """Refuse an operation that a function has whose calls leave their inputs as they are."""
+        for k in self.changed:
+            raise TileError(
+                f"calls of {self.name} change {self.names[k]}: there is no {what} of it"
+            )
+
+    def check_changed(self, values: Sequence[Any], arrays: Sequence[Any]) -> None:
+        """Raise a TileError where a call would change a copy of an input, or what is read-only."""
+        for k in self.changed:
+            value, array = values[k], arrays[k]
+            is_copy = value is not array
+            if isinstance(value, np.ndarray) and isinstance(array, np.ndarray):
+                is_copy = not np.may_share_memory(value, array)
+            if is_copy or (isinstance(array, np.ndarray) and not array.flags.writeable):
+                raise TileError(
+                    f"calls of {self.name} change {self.names[k]}, which must be an array without "
+                    "gaps that can be written, on the device if others are"
+                )
 
     # -- arrays and types ----------------------------------------------------------------------
 

@@ -1,0 +1,98 @@
+"""Functions whose calls change an input: arrays that can be changed, and what such functions lack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tiledialect as td
+from tiledialect.tools import tile_run
+
+ADDED = """
+func.func @added(%A: tensor<6xf32> {tile.name = "A"}, %X: tensor<6xf32> {tile.name = "X"})
+    -> (tensor<6xf32> {tile.name = "B", tile.updates = "A"}, tensor<6xf32> {tile.name = "O"}) {
+  %B = tile.add %A, %X : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %O = tile.mul %B, %X : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  func.return %B, %O : tensor<6xf32>, tensor<6xf32>
+}
+"""
+STEPS = np.arange(6, dtype=np.float32)
+MUST = r"calls of added change A, which must be an array without gaps that can be written"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file of the function."""
+    found = tmp_path / "added.mlir"
+    found.write_text(ADDED)
+    return found
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The array, which nobody writes."""
+    array.flags.writeable = False
+    return array
+
+
+def test_a_call_changes_an_input(path: Path, device: td.Device):
+    added, a = td.compile(path, device=device), np.ones(6, np.float32)
+    for times in (1, 2):
+        assert np.array_equal(added(a, STEPS), (1 + times * STEPS) * STEPS)
+        assert np.array_equal(a, 1 + times * STEPS)
+    added.profile(a, STEPS, repeat=3)
+    assert np.array_equal(a, 1 + 3 * STEPS)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [np.ones(12, np.float32)[::2], [1.0] * 6, read_only(np.ones(6, np.float32))],
+    ids=["gaps", "list", "read-only"],
+)
+def test_changes_of_copies_are_errors(given: object, path: Path):
+    """The caller would not see them."""
+    added = td.compile(path)
+    added(np.ones(6, np.float32), STEPS)
+    for call in (added, added.profile, added.reference):
+        with pytest.raises(td.TileError, match=MUST):
+            call(given, STEPS)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda f: f.gradient(), "gradient"),
+        (lambda f: f.jvp(), "derivative"),
+        (lambda f: td.explore(f, np.ones(6, np.float32), STEPS, trials=1), "exploration"),
+    ],
+    ids=["gradient", "jvp", "explore"],
+)
+def test_what_there_is_not(make: Callable[[td.Function], object], what: str, path: Path):
+    with pytest.raises(td.TileError, match=f"calls of added change A: there is no {what} of it"):
+        make(td.compile(path))
+
+
+def test_a_call_changes_no_input_several_times_to_tune(path: Path):
+    tuned, a = td.compile(path, tune=2), np.ones(6, np.float32)
+    with pytest.raises(td.TileError, match="calls of added change A: there is no tuning of it"):
+        tuned(a, STEPS)
+    assert np.array_equal(a, np.ones(6))
+
+
+def test_the_command_compares_with_inputs_as_they_were(path: Path):
+    given = [*("--input", "A=random(6)"), *("--input", "X=random(6)")]
+    assert tile_run.run(tile_run.parser().parse_args([str(path), *given, "--check"]))
+
+
+def test_the_command_runs_functions_without_outputs(tmp_path: Path):
+    path = tmp_path / "scaled.mlir"
+    path.write_text(
+        'func.func @scaled(%A: tensor<6xf32> {tile.name = "A"}) '
+        '-> (tensor<6xf32> {tile.name = "B", tile.updates = "A"}) {\n'
+        "  %B = tile.add %A, %A : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>\n"
+        "  func.return %B : tensor<6xf32>\n}\n"
+    )
+    given = [str(path), "--input", "A=random(6)", "--check"]
+    assert tile_run.run(tile_run.parser().parse_args(given))
