@@ -140,6 +140,18 @@ def test_initializers_of_files_are_given_up(tmp_path: Path, is_beside: bool):
         changed.reference(x)
 
 
+def test_constants_of_nodes_may_be_in_files(tmp_path: Path):
+    w, c, x = (np.full((3, 3), k, np.float32) for k in (2, 3, 4))
+    node = helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(c))
+    product, total = ("MatMul", ["x", "w"], ["p"]), ("Add", ["p", "c"], ["y"])
+    nodes = [node, *(helper.make_node(*own) for own in (product, total))]
+    proto = _model(nodes, [("x", [3, 3])], [("y", [3, 3])], w=w)
+    path = tmp_path / "net.onnx"
+    options: dict[str, Any] = {"size_threshold": 0, "convert_attribute": True}
+    onnx.save(proto, str(path), save_as_external_data=True, location="net.data", **options)
+    assert np.array_equal(td.onnx.load(path)(x), x @ w + c)
+
+
 def test_given_models_stay_as_they_are():
     proto, _ = _summed_weights()
     before = proto.SerializeToString()

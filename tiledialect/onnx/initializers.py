@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+from onnx.external_data_helper import load_external_data_for_model
 
 from tiledialect.api.packing import aligned
 from tiledialect.errors import TileError
@@ -75,7 +76,7 @@ def read_model(path: Path) -> tuple[onnx.ModelProto, Initializers]:
 
 
 def _read(path: Path) -> tuple[onnx.ModelProto, dict[str, Array], States]:
-    """A model, its initializers and the states of its files."""
+    """A model without the initializers' numbers, these, and the states of their files."""
     proto = onnx.load(str(path), load_external_data=False)
     files = {
         path.parent / entry.value: None
@@ -85,7 +86,11 @@ def _read(path: Path) -> tuple[onnx.ModelProto, dict[str, Array], States]:
     }
     stats = [file.stat() for file in (path, *files)]
     states = tuple((s.st_size, s.st_mtime_ns) for s in stats)
-    return without_numbers(proto), arrays_of(proto, str(path.parent)), states
+    base = str(path.parent)
+    model = without_numbers(proto)
+    # Constants of nodes may be in files beside the model, too.
+    load_external_data_for_model(model, base)
+    return model, arrays_of(proto, base), states
 
 
 def arrays_of(proto: onnx.ModelProto, base: str = "") -> dict[str, Array]:
