@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from math import prod
@@ -304,19 +304,16 @@ def _sums_of_places(kernel: KernelOp, rows: Rows) -> set[SSAValue]:
     return {v for v in found if any(found.isdisjoint(use.operation.results) for use in v.uses)}
 
 
-def _row_facts(kernel: KernelOp) -> Facts:
-    assert kernel.axes is not None
-    rows = Rows.of(kernel.block.ops, kernel.axes.ranges)
-
-    def access(along: Map) -> Access:
-        return tuple(IndexExpr() if axis is None else IndexExpr.of(axis) for axis in along)
+def _row_inputs(kernel: KernelOp, rows: Rows) -> dict[tuple[int, Map], Tensor]:
+    """Inputs of a row kernel by number and the axes along which they are read."""
 
     def read(number: int, value: SSAValue, along: Map) -> Tensor:
         """An input; of places of its first axes, these alone."""
         count = sum(1 for _ in takewhile(lambda axis: isinstance(axis, int), along))
-        part = _tensor(number, value, access(along))
+        part = _tensor(number, value, _row_access(along))
         sizes = (1,) * count + part.shape[count:]
-        return replace(part, shape=sizes, access=(*(IndexExpr(),) * count, *access(along)[count:]))
+        access = (*(IndexExpr(),) * count, *_row_access(along)[count:])
+        return replace(part, shape=sizes, access=access)
 
     numbers: dict[SSAValue, int] = {v: k for k, v in enumerate(kernel.block.args)}
     found: dict[tuple[int, Map], Tensor] = {}
@@ -326,25 +323,48 @@ def _row_facts(kernel: KernelOp) -> Facts:
                 if value in numbers:
                     key = numbers[value], along
                     found.setdefault(key, read(key[0], value, along))
-    outputs = tuple(
-        _tensor(k, v, access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
-    )
-    passes = passes_of([op for op in kernel.block.ops if op.results], kernel.axes.ranges)
-    # Where groups share rows, and keep none, sums are made in the pass of a maximum or a mean.
-    fewer = joined(passes, kernel.axes.ranges, guess=True)
-    early = {op for own in fewer for op in (*own.sums, *own.welford)}
-    needed, unkept = phases(kernel), phases(kernel, early=early)
-    kept, reduced = dict[SSAValue, int](), kernel.reduced
-    sums_of_places = _sums_of_places(kernel, rows)
+    return found
+
+
+def _row_access(along: Map) -> Access:
+    return tuple(IndexExpr() if axis is None else IndexExpr.of(axis) for axis in along)
+
+
+def _kept_of_rows(
+    kernel: KernelOp,
+    rows: Rows,
+    inputs: Collection[tuple[int, Map]],
+    needed: Mapping[SSAValue, Collection[int]],
+) -> dict[SSAValue, int]:
+    """Values that several passes over rows need, and which to compute or read again costs more than
+    to keep, with their numbers."""
+    sums_of_places, reduced = _sums_of_places(kernel, rows), kernel.reduced
+    kept: dict[SSAValue, int] = {}
     for k, v in enumerate(kernel.values):
         op = v.owner
-        maps = [rows.maps[v]] if isinstance(op, Operation) else [m for n, m in found if n == k]
+        maps = [rows.maps[v]] if isinstance(op, Operation) else [m for n, m in inputs if n == k]
         if isinstance(op, Operation):
             is_costly = v in sums_of_places or COSTLY.get(op.name, 1.0) > 1.0
         else:
             is_costly = not any(isinstance(axis, int) for m in maps for axis in m)
         if is_costly and len(needed[v]) > 1 and all(reduced <= set(m) for m in maps):
             kept[v] = k
+    return kept
+
+
+def _row_facts(kernel: KernelOp) -> Facts:
+    assert kernel.axes is not None
+    rows = Rows.of(kernel.block.ops, kernel.axes.ranges)
+    found = _row_inputs(kernel, rows)
+    outputs = tuple(
+        _tensor(k, v, _row_access(rows.maps[v])) for k, v in enumerate(kernel.yield_op.values)
+    )
+    passes = passes_of([op for op in kernel.block.ops if op.results], kernel.axes.ranges)
+    # Where groups share rows, and keep none, sums are made in the pass of a maximum or a mean.
+    fewer = joined(passes, kernel.axes.ranges, guess=True)
+    early = {op for own in fewer for op in (*own.sums, *own.welford)}
+    unkept = phases(kernel, early=early)
+    kept = _kept_of_rows(kernel, rows, found, phases(kernel))
     return Facts(
         kernel.indices,
         tuple(found.values()),

@@ -125,6 +125,33 @@ class BoundCall:
             bring_back(array.queue, own.name, tensor, array, is_counted=own.is_counted)
 
 
+def _parameters(
+    function: Function,
+    values: Sequence[Any],
+    all_dense: Sequence[Given],
+    changing: Collection[int],
+    updated: Mapping[int, bool],
+    forget: Callable[[Any], None],
+) -> tuple[list[Parameter], list[tuple[int, Any]]] | None:
+    """Resident parameters that stay, and places and descriptions of the other inputs; None if an
+    input is a view of a parameter."""
+    in_host = function.device.uses_host_memory
+    parameters: list[Parameter] = []
+    others: list[tuple[int, Any]] = []
+    for place, value in enumerate(values):
+        own = None if place in changing else resident(value)
+        if own is None:
+            others.append((place, described(all_dense[place])))
+        elif own.parameter is None or own.parameter() is not value:
+            return None
+        else:
+            is_kept = in_host and id(all_dense[place][0]) in updated
+            version = None if is_kept else value._version
+            made = Parameter(place, ref(value, forget), own, value.data_ptr(), version)
+            parameters.append(made)
+    return parameters, others
+
+
 def bound_call(
     function: Function,
     given: Inputs,
@@ -144,20 +171,8 @@ def bound_call(
     places = {id(d): k for k, (d, _) in enumerate(all_dense) if isinstance(d, Tensor)}
     if len(places) < sum(isinstance(v, Tensor) for v in values):
         return None
-    in_host = function.device.uses_host_memory
-    parameters: list[Parameter] = []
-    others: list[tuple[int, Any]] = []
-    for place, value in enumerate(values):
-        own = None if place in changing else resident(value)
-        if own is None:
-            others.append((place, described(all_dense[place])))
-        elif own.parameter is None or own.parameter() is not value:
-            return None
-        else:
-            is_kept = in_host and id(all_dense[place][0]) in updated
-            version = None if is_kept else value._version
-            made = Parameter(place, ref(value, forget), own, value.data_ptr(), version)
-            parameters.append(made)
+    found = _parameters(function, values, all_dense, changing, updated, forget)
+    parameters, others = found or ((), ())
     if not parameters:
         return None
     fixed = {p.place for p in parameters}

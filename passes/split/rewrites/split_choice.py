@@ -257,31 +257,32 @@ def _splits(
 
     if summed:
         index = max(summed, key=reach)
-        wanted = [ceil(2 * device.compute_units * size / outputs) for size in RESULTS_PER_GROUP]
-        if many_groups:
-            # Of few results each group may have all, and a part.
-            wanted.append(2 * device.compute_units)
-            if outputs >= device.compute_units:
-                # Half as many groups, whose sums are longer.
-                wanted.append(ceil(device.compute_units * RESULTS_PER_GROUP[0] / outputs))
-        elif outputs == 1 and facts.points >= MIN_LONG_SUM:
-            # Long parts are read in vectors from end to end; each short one joins their lanes.
-            wanted.append(
-                max(
-                    LONG_PARTS_PER_CORE * device.compute_units,
-                    ceil_div(facts.extents[index], MAX_LONG_PART),
-                )
-            )
-        if many_groups and _is_matrix(facts):
-            wanted += _filling(facts, index, device)
-        few = 2 * device.compute_units * RESULTS_OF_ONE_WAVE // outputs
-        if few < FEW_PARTS + many_groups:
-            wanted.append(few)
         extent = facts.extents[index]
+        wanted = _wanted(facts, index, outputs, device)
         fitting = {_even(n, extent) if many_groups else min(n, extent) for n in wanted}
         for parts in sorted(fitting):
             if parts > 1:
                 yield index, parts
+
+
+def _wanted(facts: Facts, index: str, outputs: int, device: Device) -> list[int]:
+    """Numbers of parts along an index that fill the device."""
+    many_groups = device.traits.interleaves_groups
+    wanted = [ceil(2 * device.compute_units * size / outputs) for size in RESULTS_PER_GROUP]
+    if many_groups:
+        # Of few results each group may have all, and a part.
+        wanted.append(2 * device.compute_units)
+        if outputs >= device.compute_units:
+            # Half as many groups, whose sums are longer.
+            wanted.append(ceil(device.compute_units * RESULTS_PER_GROUP[0] / outputs))
+        if _is_matrix(facts):
+            wanted += _filling(facts, index, device)
+    elif outputs == 1 and facts.points >= MIN_LONG_SUM:
+        # Long parts are read in vectors from end to end; each short one joins their lanes.
+        longest = ceil_div(facts.extents[index], MAX_LONG_PART)
+        wanted.append(max(LONG_PARTS_PER_CORE * device.compute_units, longest))
+    few = 2 * device.compute_units * RESULTS_OF_ONE_WAVE // outputs
+    return [*wanted, few] if few < FEW_PARTS + many_groups else wanted
 
 
 def _filling(facts: Facts, index: str, device: Device) -> list[int]:

@@ -98,12 +98,11 @@ class KernelOp(IRDLOperation):
     be loaded, and can be staged like an input; so can the inputs of which it is computed.
 
     A kernel with `axes` is a row kernel: it has several contractions, and elementwise ops before,
-    between and after them, and its indices are the axes. Every contraction reads and writes at
-    the axes themselves, or at 0 along an axis of size 1, and so do elementwise ops, as NumPy
+    between and after them, and its indices are the axes. Every contraction reads and writes at the
+    axes themselves, or at 0 along an axis of size 1, and so do elementwise ops, as NumPy
     broadcasts. Inputs may have more axes, of which a contraction reads one place. An axis that some
     contraction aggregates over stays within a work-group; along the others, the rows, each result
-    has an element of its own. `stage` takes inputs, and values that are computed, which are kept in
-    registers then instead of computed again.
+    has an element of its own. `stage` takes inputs, and computed values, which registers keep then.
 
     Example:
 

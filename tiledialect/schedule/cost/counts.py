@@ -20,6 +20,7 @@ from tiledialect.schedule.cost.facts import (
     Shares,
     Steps,
     Tensor,
+    in_sectors,
     steps_of,
 )
 from tiledialect.schedule.cost.rates import Rates
@@ -497,8 +498,3 @@ class Model:
     def run(self, access: AffineAccess) -> int:
         """Number of neighbours in memory that are accessed together."""
         return max(access.run(self.neighbours), access.run(self.together))
-
-
-def in_sectors(run: int, sector: int) -> float:
-    """Ratio of the fetched bytes to a run of bytes, as sectors are whole."""
-    return ceil(run / sector) * sector / run if run else 1.0

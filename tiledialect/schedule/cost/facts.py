@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from itertools import product
-from math import gcd, prod
+from math import ceil, gcd, prod
 
 from tiledialect import caches
 from tiledialect.index.expr import Constraint, IndexExpr
@@ -390,3 +390,8 @@ def between_lanes(facts: Facts, name: str) -> str | None:
 def _rare(shares: Shares, common: float = COMMON) -> Shares:
     """The tests that not nearly all values pass."""
     return tuple((names, share) for names, share in shares if share < common)
+
+
+def in_sectors(run: int, sector: int) -> float:
+    """Ratio of the fetched bytes to a run of bytes, as sectors are whole."""
+    return ceil(run / sector) * sector / run if run else 1.0

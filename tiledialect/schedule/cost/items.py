@@ -19,9 +19,9 @@ from __future__ import annotations
 from math import ceil, prod
 
 from tiledialect.schedule.cost.banks import WORD, busiest_bank
-from tiledialect.schedule.cost.counts import Model, in_sectors
+from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import Device
-from tiledialect.schedule.cost.facts import AffineAccess
+from tiledialect.schedule.cost.facts import AffineAccess, in_sectors
 from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.cost.rates import Items
 from tiledialect.schedule.loops import Role
