@@ -60,6 +60,20 @@ def test_changes_of_copies_are_errors(given: object, path: Path):
             call(given, STEPS)
 
 
+def test_an_input_is_not_changed_with_another(path: Path):
+    added, a = td.compile(path), np.ones(6, np.float32)
+    message = "calls of added change A: A and X must be different arrays"
+    for _ in range(2):
+        with pytest.raises(td.TileError, match=message):
+            added(a, a)
+        added(a, STEPS)
+
+
+def test_tile_text_has_no_updates(path: Path):
+    with pytest.raises(td.TileError, match="Tile has no form for the update of A"):
+        _ = td.compile(path).tile
+
+
 @pytest.mark.parametrize(
     ("make", "what"),
     [

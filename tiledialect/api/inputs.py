@@ -171,7 +171,8 @@ class Inputs:
             )
 
     def check_changed(self, values: Sequence[Any], arrays: Sequence[Any]) -> None:
-        """Raise a TileError where a call would change a copy of an input, or what is read-only."""
+        """Raise a TileError where a call would change a copy of an input, what is read-only, or
+        another input with it."""
         for k in self.changed:
             value, array = values[k], arrays[k]
             is_copy = value is not array
@@ -181,6 +182,12 @@ class Inputs:
                 raise TileError(
                     f"calls of {self.name} change {self.names[k]}, which must be an array without "
                     "gaps that can be written, on the device if others are"
+                )
+            if len({*map(id, arrays)}) < len(arrays) and sum(own is array for own in arrays) > 1:
+                others = [n for n, own in zip(self.names, arrays, strict=False) if own is array]
+                raise TileError(
+                    f"calls of {self.name} change {self.names[k]}: {' and '.join(others)} must be "
+                    "different arrays"
                 )
 
     # -- arrays and types ----------------------------------------------------------------------

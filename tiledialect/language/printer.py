@@ -10,7 +10,7 @@ from xdsl.dialects import arith, func, tensor
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tiledialect.dialects.discardable import DIMS, HINTS, NAME
+from tiledialect.dialects.discardable import DIMS, HINTS, NAME, UPDATES
 from tiledialect.dialects.tile import special as ops
 from tiledialect.dialects.tile.attributes import symbol_number
 from tiledialect.dialects.tile.base import shape_of, tensor_type
@@ -111,6 +111,8 @@ class FunctionText(Printed):
         names: list[str] = []
         for k, value in enumerate(returned.operands):
             attributes = _dictionary(self.function.res_attrs, k)
+            if (changed := _string(attributes.get(UPDATES))) is not None:
+                raise TileError.at(self.function, f"Tile has no form for the update of {changed}")
             name = self.names.reserve(_string(attributes.get(NAME)) or _hint(value) or "O")
             names.append(name)
             if value not in self.named:
