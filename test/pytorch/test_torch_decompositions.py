@@ -152,4 +152,7 @@ def test_places_in_sorted_rows():
     order = torch.tensor([[3, 1, 0, 2], [0, 1, 2, 3]])
     mixed = torch.zeros_like(borders).scatter(-1, order, borders)
     agree(torch.searchsorted, borders, values)
+    nothing = torch.full_like(values, torch.nan)
+    agree(torch.searchsorted, borders, nothing)
+    agree(lambda b, v: torch.searchsorted(b, v, right=True), borders, nothing)
     agree(lambda b, v: torch.searchsorted(b, v, right=True, sorter=order), mixed, values)

@@ -97,7 +97,8 @@ def _searched(
     if sorter is not None:
         borders = borders.gather(-1, sorter)
     low, values = borders[..., None, :], values[..., None]
-    lies_below = low <= values if right or side == "right" else low < values
+    # NaN lies above all numbers.
+    lies_below = ~(low > values if right or side == "right" else low >= values)
     return lies_below.sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
 
 
