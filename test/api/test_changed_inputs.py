@@ -110,3 +110,38 @@ def test_the_command_runs_functions_without_outputs(tmp_path: Path):
     )
     given = [str(path), "--input", "A=random(6)", "--check"]
     assert tile_run.run(tile_run.parser().parse_args(given))
+
+
+def test_inputs_that_share_memory(tmp_path: Path):
+    """A kernel would read what it has written."""
+    path, n = tmp_path / "turned.mlir", 4096
+    path.write_text(
+        f'func.func @turned(%A: tensor<{n}xf32> {{tile.name = "A"}}, '
+        f'%B: tensor<{n}xf32> {{tile.name = "B"}}) -> (tensor<{n}xf32> {{tile.updates = "A"}}) {{\n'
+        f"  %C = tile.contraction assign(%B[{n - 1} - i]) -> [i] domain <i = 0 to {n}> "
+        f": (tensor<{n}xf32>) -> tensor<{n}xf32>\n  func.return %C : tensor<{n}xf32>\n}}\n"
+    )
+    turned, whole = td.compile(path), np.arange(n + 7, dtype=np.float32)
+    for call in (turned, turned.call_apart, turned.call_apart, turned.reference):
+        a = np.zeros(n, np.float32)
+        call(a, whole[7:])
+        assert np.array_equal(a, whole[:6:-1])
+    for pair in ((a, a), (whole[7:], whole[:-7]), (whole[:-7], whole[7:])):
+        for call in (turned, turned.profile, turned.reference):
+            with pytest.raises(
+                td.TileError, match="A and B must be different arrays, with no memory"
+            ):
+                call(*pair)
+
+
+def test_buffers_that_are_given_twice(path: Path):
+    cla = pytest.importorskip("pyopencl.array")
+    from tiledialect.lowering.runtime.device.queues import queue_for
+
+    added = td.compile(path)
+    a, x = (cla.to_device(queue_for(added.device), STEPS) for _ in range(2))
+    for _ in range(2):
+        added(a, x)
+        with pytest.raises(td.TileError, match="A and X must be different arrays"):
+            added(a, a)
+    assert np.array_equal(a.get(), 3 * STEPS)

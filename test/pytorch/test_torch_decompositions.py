@@ -156,3 +156,22 @@ def test_places_in_sorted_rows():
     agree(torch.searchsorted, borders, nothing)
     agree(lambda b, v: torch.searchsorted(b, v, right=True), borders, nothing)
     agree(lambda b, v: torch.searchsorted(b, v, right=True, sorter=order), mixed, values)
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_searches_for_numbers_alone_and_for_what_is_no_number(right):
+    """NaN is behind all elements."""
+    borders = torch.tensor([1.0, 2.0, 2.0, 5.0])
+    values = torch.tensor([torch.nan, torch.inf, -torch.inf, 2.0])
+    agree(lambda b, v: torch.searchsorted(b, v, right=right), borders, values)
+    agree(lambda b, v: torch.searchsorted(b, v, right=right), borders, torch.tensor(2.0))
+    agree(lambda b, v: torch.searchsorted(b, v, right=right), borders, torch.tensor(torch.nan))
+
+
+def test_adaptive_maxima_of_no_windows():
+    function = F.adaptive_max_pool2d
+    agree(lambda x: function(x, (0, 2), return_indices=True), torch.randn(2, 3, 4, 5))
+
+
+def test_products_of_no_batches():
+    agree(torch.addbmm, torch.randn(3, 4), torch.zeros(0, 3, 5), torch.zeros(0, 5, 4))

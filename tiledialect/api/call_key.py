@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     import pyopencl as cl
 
@@ -14,6 +16,16 @@ if TYPE_CHECKING:
 def signature_of(arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Key of a call with these arrays."""
     return tuple(part for a in arrays for part in (a.shape, a.dtype))
+
+
+def host_signature_of(values: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The same, if all values are arrays of NumPy without gaps."""
+    found: list[Any] = []
+    for value in values:
+        if type(value) is not np.ndarray or not value.flags.c_contiguous:
+            return None
+        found += (value.shape, value.dtype)
+    return tuple(found)
 
 
 def device_signature_of(queue: cl.CommandQueue, arrays: Sequence[Any]) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
+from tiledialect.api.spans import overlapping, span_of
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
 from tiledialect.dialects.tile.elementwise.ops import IdentOp
@@ -172,7 +173,7 @@ class Inputs:
 
     def check_changed(self, values: Sequence[Any], arrays: Sequence[Any]) -> None:
         """Raise a TileError where a call would change a copy of an input, what is read-only, or
-        another input with it."""
+        memory of another input."""
         for k in self.changed:
             value, array = values[k], arrays[k]
             is_copy = value is not array
@@ -183,12 +184,15 @@ class Inputs:
                     f"calls of {self.name} change {self.names[k]}, which must be an array without "
                     "gaps that can be written, on the device if others are"
                 )
-            if len({*map(id, arrays)}) < len(arrays) and sum(own is array for own in arrays) > 1:
-                others = [n for n, own in zip(self.names, arrays, strict=False) if own is array]
-                raise TileError(
-                    f"calls of {self.name} change {self.names[k]}: {' and '.join(others)} must be "
-                    "different arrays"
-                )
+        if not self.changed:
+            return
+        if pair := overlapping((span_of(a, k) for k, a in enumerate(arrays)), self.changed):
+            one, other = (self.names[k] for k in sorted(pair))
+            name = one if sorted(pair)[0] in self.changed else other
+            raise TileError(
+                f"calls of {self.name} change {name}: {one} and {other} must be different arrays, "
+                "with no memory in common"
+            )
 
     # -- arrays and types ----------------------------------------------------------------------
 

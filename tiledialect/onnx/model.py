@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tiledialect.api.call_key import signature_of
+from tiledialect.api.call_key import host_signature_of, signature_of
 from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
@@ -125,7 +125,7 @@ class Model:
     @front_door
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The outputs for these inputs; a TileError if they do not fit."""
-        key = None if named or self._known or self._gradients else _signature(args)
+        key = None if named or self._known or self._gradients else host_signature_of(args)
         known = None if key is None else self._direct.get(key)
         if known is not None:
             ready, function, places = known
@@ -361,16 +361,6 @@ class Model:
 
 def _on_host(array: Any) -> Array:
     return array if isinstance(array, np.ndarray) else array.get()
-
-
-def _signature(args: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Shapes and element types of arrays; None if there are other values among them."""
-    found: list[Any] = []
-    for value in args:
-        if type(value) is not np.ndarray or not value.flags.c_contiguous:
-            return None
-        found += (value.shape, value.dtype)
-    return tuple(found)
 
 
 def _flat(arrays: Mapping[str, Given]) -> dict[str, Array]:

@@ -13,8 +13,9 @@ from typing import Any
 from weakref import ReferenceType, ref
 
 from tiledialect.api.function import Function
+from tiledialect.api.spans import Span, overlapping
 from tiledialect.torch.residence import Inputs, Resident, argument, bring_back, resident
-from tiledialect.torch.tensors import Given, Span, Tensor, are_disjoint, dense, described, span
+from tiledialect.torch.tensors import Given, Tensor, dense, described, span
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class BoundCall:
             for place, _ in self.others
             if isinstance(value := values[place], Tensor)
         ]
-        return are_disjoint([*spans, *self.spans], {own.place for own in self.updated})
+        return overlapping([*spans, *self.spans], {own.place for own in self.updated}) is None
 
     def bring_back(self, arguments: Sequence[Any], values: Sequence[Any]) -> None:
         """Give the tensors that the call has changed the elements of their copies on a device."""

@@ -39,7 +39,9 @@ def _product_of_batches(
     """``addbmm``: the products of all pairs of matrices are added."""
     batch, rows, inner = first.shape
     left = first.transpose(0, 1).reshape(rows, batch * inner)
-    return aten.addmm(x, left, second.reshape(batch * inner, -1), beta=beta, alpha=alpha)
+    return aten.addmm(
+        x, left, second.reshape(batch * inner, second.shape[-1]), beta=beta, alpha=alpha
+    )
 
 
 def _scatter_reduced(
@@ -93,13 +95,15 @@ def _searched(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """``searchsorted``: the number of elements of a sorted row that lie below each value."""
+    """``searchsorted``: the number of elements of a sorted row that lie below each value.
+
+    All of them lie below NaN.
+    """
     if sorter is not None:
         borders = borders.gather(-1, sorter)
-    low, values = borders[..., None, :], values[..., None]
-    # NaN lies above all numbers.
-    lies_below = ~(low > values if right or side == "right" else low >= values)
-    return lies_below.sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
+    low, values = borders if borders.dim() == 1 else borders[..., None, :], values[..., None]
+    is_behind = low > values if right or side == "right" else low >= values
+    return (~is_behind).sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
 
 
 def _rounded(x: Tensor, *, decimals: int) -> Tensor:
@@ -121,6 +125,9 @@ def _adaptive_max_pool(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, Tensor]
     """``adaptive_max_pool2d`` and ``3d``: maxima of windows, and their places in the picture."""
     rank = len(sizes)
     own = x.shape[-rank:]
+    if 0 in sizes:
+        none = x.new_zeros(*x.shape[:-rank], *sizes)
+        return none, none.to(torch.int64)
     if all(n % count == 0 for n, count in zip(own, sizes, strict=True)):
         window = [n // count for n, count in zip(own, sizes, strict=True)]
         pool = aten.max_pool2d_with_indices if rank == 2 else aten.max_pool3d_with_indices

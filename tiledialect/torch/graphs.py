@@ -115,7 +115,7 @@ class CompiledGraph(torch.nn.Module):
             # All of them change in training, and stay after it.
             self._changing |= changed if len(changed) < len(bound.parameters) else set()
             return None
-        found = bound.function(*arguments)
+        found = bound.function.call_apart(*arguments)
         bound.bring_back(arguments, values)
         return tensors_of(found), ready
 
@@ -137,7 +137,8 @@ class CompiledGraph(torch.nn.Module):
             return host_results(partial(recorders[-1].run, function), inputs), ready
         changes = () if ready.copied else self._updated
         updated = {id(given[place][0]): place in self._counted for place in changes}
-        found = results(function, function.device, inputs, self._saved_results(ready), updated)
+        call, saved = function.call_apart, self._saved_results(ready)
+        found = results(call, function.device, inputs, saved, updated)
         if ready.parts is not None and self._may_bind(ready, packed):
             varying = self._changing
             bound = bound_call(function, inputs, values, given, varying, updated, self._forget)

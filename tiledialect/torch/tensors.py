@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from xdsl.dialects.builtin import bf16
 
+from tiledialect.api.spans import overlapping
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 
@@ -60,10 +61,6 @@ def described(given: Given) -> Any:
     return (value.shape, value.dtype, order) if isinstance(value, Tensor) else value
 
 
-Span = tuple[int, int, int]
-"""First address of a tensor's memory, that behind it, and the tensor's number."""
-
-
 def span(tensor: Tensor) -> tuple[int, int]:
     """First address of a tensor's memory, and that behind it."""
     start = tensor.data_ptr()
@@ -73,23 +70,11 @@ def span(tensor: Tensor) -> tuple[int, int]:
     return start, start + (1 + sum((n - 1) * s for n, s in steps)) * tensor.element_size()
 
 
-def are_disjoint(spans: Iterable[Span], changed: Collection[int]) -> bool:
-    """Whether tensors of these numbers have no memory in common with others."""
-    end, owner = 0, -1
-    for start, stop, number in sorted(spans):
-        if start < min(end, stop) and (number in changed or owner in changed):
-            return False
-        if stop > end:
-            end, owner = stop, number
-    return True
-
-
 def can_change(given: Sequence[Given], changed: Collection[int]) -> bool:
     """Whether a call can change tensors at these places where they are: they are dense, and have no
     memory in common with others."""
     if not changed:
         return True
     tensors = ((k, tensor) for k, (tensor, _) in enumerate(given) if isinstance(tensor, Tensor))
-    return are_disjoint([(*span(t), k) for k, t in tensors], changed) and all(
-        given[k][0].is_contiguous() for k in changed
-    )
+    are_apart = overlapping([(*span(t), k) for k, t in tensors], changed) is None
+    return are_apart and all(given[k][0].is_contiguous() for k in changed)

@@ -40,10 +40,12 @@ The caller would save a few percent, while Python's other threads wait.
 class Calls:
     """Calls of a plan."""
 
-    def __init__(self, plan: Plan, run: Callable[[Any], Any]):
+    def __init__(self, plan: Plan, run: Callable[[Any], Any], unchecked: Calls | None = None):
         self.plan = plan
         self.run = run
         """Function from arrays to results; a call may replace it."""
+        self.unchecked = unchecked or self
+        """Calls for arrays that are known to fit."""
 
 
 def calls_on_host(
