@@ -82,7 +82,7 @@ class Elements:
             return
         owner = value.owner
         if isinstance(value, BlockArgument):
-            element = self.load(value, self._broadcast(static_shape(value)))
+            element = self.load(value, self.broadcast(static_shape(value)))
         elif isinstance(owner, ElementwiseOp) and type(owner) not in SPECIAL:
             types, operands = _types_taken(owner), list[SSAValue]()
             for operand, t in zip(owner.operands, types, strict=True):
@@ -107,7 +107,8 @@ class Elements:
         """Load the element of a tensor in memory."""
         return self.nest.load(self.memory(value), coordinates, self.condition)
 
-    def _broadcast(self, shape: Shape) -> Coordinates:
+    def broadcast(self, shape: Shape) -> Coordinates:
+        """Coordinates of the element in a tensor of a shape, as NumPy broadcasts."""
         aligned = self.coordinates[len(self.coordinates) - len(shape) :]
         return tuple(Expr() if size == 1 else c for c, size in zip(aligned, shape, strict=True))
 
@@ -147,7 +148,7 @@ def _constant(elements: Elements, op: Operation) -> SSAValue:
 
 def _index(elements: Elements, op: Operation) -> SSAValue:
     assert isinstance(op, IndexOp)
-    return _as_i32(elements, elements.coordinates[op.axis.value.data])
+    return _as_i32(elements, elements.broadcast(static_shape(op.res))[op.axis.value.data])
 
 
 def _as_i32(elements: Elements, expr: Expr) -> SSAValue:

@@ -158,7 +158,8 @@ class PartialUpdate:
         """Condition that an element is written, in the loops along which that differs."""
         own = self.axes(nest)
         coordinates = [nest.at([IndexExpr.of(n)])[0] if n in own else Expr() for n in nest.ranges]
-        test = StencilElements(nest.nest, nest.memory, tuple(coordinates)).at(self.condition)
+        elements = StencilElements(nest.nest, nest.memory, tuple(coordinates))
+        test = elements.as_type(self.condition, CONCRETE["i1"])
         scalars, t = nest.nest.scalars, CONCRETE["i32"]
         number = scalars.select(test, scalars.constant(1, t), scalars.constant(0, t))
         number = scalars.emit(arith.IndexCastOp(number, IndexType()))

@@ -7,6 +7,7 @@ programs, of which each device has a share.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from random import Random
 from typing import Any
 from zlib import crc32
 
@@ -19,9 +20,12 @@ from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from hypothesis import strategies as st
 from random_programs import Program, programs
 from running import reference, run
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 
 import tiledialect as td
+from tiledialect.dialects.discardable import UPDATES
 from tiledialect.dialects.tile.elementwise.numeric import kind_of
+from tiledialect.ir.signature import argument_names, find_function
 
 BATCH = 20
 """Number of contractions that are built as one program."""
@@ -50,8 +54,12 @@ def agree(batch: Sequence[Contraction], device: Any) -> None:
 
 def agrees(program: Program, device: Any) -> None:
     """Fail unless the device gives what the reference gives, up to rounding."""
+    are_expected(program, run(program.module, program.arrays, device))
+
+
+def are_expected(program: Program, actual: Sequence[Any]) -> None:
+    """Fail unless these are the results that the reference gives, up to rounding."""
     expected = reference(program.module, program.arrays)
-    actual = run(program.module, program.arrays, device)
     for a, e, error in zip(actual, expected, program.errors, strict=True):
         eps = float(ml_dtypes.finfo(e.dtype).eps) if kind_of(e.dtype) == "f" else 1
         assert_close(a, e, length=0, ulps=2 * error / eps, scale=1)
@@ -89,6 +97,40 @@ def test_random_programs(device: td.Device, request: pytest.FixtureRequest):
     @given(programs())
     def check(program: Program) -> None:
         agrees(program, device)
+
+    check()
+
+
+def updating(program: Program, random: Random) -> tuple[ModuleOp, dict[int, int]]:
+    """The program with results that update inputs of their types, and the numbers of both."""
+    module = program.module.clone()
+    function = find_function(module)
+    results, inputs = function.function_type.outputs.data, function.function_type.inputs.data
+    chosen: dict[int, int] = {}
+    for k in random.sample(range(len(results)), len(results)):
+        fitting = [n for n, t in enumerate(inputs) if t == results[k] and n not in chosen.values()]
+        if fitting:
+            chosen[k] = random.choice(fitting)
+    names = argument_names(function)
+    updates = [{UPDATES: names[chosen[k]]} if k in chosen else {} for k in range(len(results))]
+    attributes = [{key: StringAttr(n) for key, n in own.items()} for own in updates]
+    function.res_attrs = ArrayAttr(map(DictionaryAttr, attributes))
+    return module, chosen
+
+
+def test_random_updates(device: td.Device, request: pytest.FixtureRequest):
+    """Results that are written over inputs are those that are returned otherwise."""
+
+    @sharing(request.config.getoption("--examples") // 10, device)
+    @given(programs(), st.randoms(use_true_random=False))
+    def check(program: Program, random: Random) -> None:
+        module, chosen = updating(program, random)
+        arrays = [np.array(a, order="C") for a in program.arrays]
+        others = iter(run(module, arrays, device))
+        found = range(len(program.errors))
+        are_expected(program, [arrays[chosen[k]] if k in chosen else next(others) for k in found])
+        for n, (a, before) in enumerate(zip(arrays, program.arrays, strict=True)):
+            assert n in chosen.values() or a.tobytes() == np.ascontiguousarray(before).tobytes()
 
     check()
 

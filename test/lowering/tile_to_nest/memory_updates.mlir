@@ -32,6 +32,18 @@ func.func @replace(%A: tensor<8x32xf32> {tile.name = "A"}, %C: tensor<8x1xi1> {t
 }
 
 // -----
+// A condition of numbers holds where they are not 0.
+// CHECK:        %[[HOLDS:.*]] = arith.cmpf une, %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT:   %{{.*}} = arith.constant 1 : i32
+// CHECK-NEXT:   %{{.*}} = arith.constant 0 : i32
+// CHECK-NEXT:   %{{.*}} = arith.select %[[HOLDS]]
+// CHECK-LABEL: func.func @number(
+func.func @number(%A: tensor<8x32xf32> {tile.name = "A"}, %C: tensor<8x1xf32> {tile.name = "C"}, %N: tensor<1x32xf32> {tile.name = "N"}) -> (tensor<8x32xf32> {tile.name = "B", tile.updates = "A"}) {
+  %B = tile.select %C, %N, %A : (tensor<8x1xf32>, tensor<1x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
+  func.return %B : tensor<8x32xf32>
+}
+
+// -----
 // An argument as the initial value is not copied.
 // CHECK:      ^bb0(%N: memref<2xf32, 1 : i32>, %B: memref<8xf32, 1 : i32>):
 // CHECK-NEXT:   nest.for %i : local.x to 2

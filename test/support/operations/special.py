@@ -124,6 +124,12 @@ CASES = [
         for axis in range(3)
     ),
     case(
+        "index_of_one_element",
+        "function (A[N, 1], B[N, M]) -> (O) { O = B + index(A, 1); }",
+        [reals(4, 1), reals(4, 5)],
+        lambda a, b: b,
+    ),
+    case(
         "lower_triangle",
         "function (A) -> (O) { O = index(A, 1) <= index(A, 0) ? A : 0; }",
         [reals(4, 5)],
