@@ -55,8 +55,6 @@ LEAST_CAPABILITY = 80
 """Compute capability from which GPUs of NVIDIA copy to local memory asynchronously."""
 COPIES = (3, 2)
 """Numbers of tiles of an operand, the most first: a step's, and those in flight."""
-SUB_GROUP = 32
-"""Work-items of a sub-group."""
 ROWS = 64
 """Size up to which an index is cut into any tiles that divide it."""
 
@@ -254,24 +252,22 @@ def _tiles_in_fours(facts: Facts, r: Roles) -> Iterator[Shape]:
             for warps in ((1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4, 2), (2, 4)):
                 rows, columns = (w * x * t for w, x, t in zip(warps, lanes, tile, strict=True))
                 if rows < 2 * m and columns < 2 * n:
-                    for shared in _few_shares(facts, r, tile, warps):
+                    for shared in _few_shares(facts, r, tile, prod(lanes) * prod(warps)):
                         yield _shape(r, lanes, tile, sub_groups=warps, shared=shared, fours=True)
 
 
-def _few_shares(
-    facts: Facts, r: Roles, tile: tuple[int, int], warps: tuple[int, int]
-) -> Iterator[int]:
-    """Numbers of sub-groups that may divide the sum of a tile."""
+def _few_shares(facts: Facts, r: Roles, tile: tuple[int, int], items: int) -> Iterator[int]:
+    """Numbers of parts of the sum of a tile, each with as many items."""
     yield 1
     if tile == SHARED_TILE and not r.taps and facts.extents[r.sums[0]] >= LEAST_SHARED:
-        yield from (n for n in FEW_SHARES if n * prod(warps) * SUB_GROUP <= MOST_ITEMS)
+        yield from (n for n in FEW_SHARES if n * items <= MOST_ITEMS)
 
 
 def _leaves_idle(facts: Facts, r: Roles, shape: Shape, device: Device) -> bool:
     """Whether tiles whose sums are not divided have too few sub-groups for a device."""
     levels = body(facts, r, shape)
     groups = prod(levels.rest(name) for name in facts.output_indices)
-    sub_groups = groups * shape.group // shape.shared // SUB_GROUP
+    sub_groups = groups * shape.group // shape.shared // max(device.sub_group_size, 1)
     return sub_groups < LEAST_SUB_GROUPS * device.compute_units
 
 
