@@ -362,3 +362,9 @@ def test_arrays_on_a_device_wait_for_their_change():
         assert double(array) == ()
         assert 1 <= len(array.events) <= 12
     assert np.array_equal(array.get(), 512 * np.arange(4))
+
+
+@DEVICES
+def test_a_cache_without_elements(device):
+    check(nothing_returned, torch.randn(0, 5, 3), torch.randn(2), None, device=device)
+    check(lambda c: c.add_(1).sum(), torch.randn(0, 3), device=device)

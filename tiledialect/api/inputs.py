@@ -178,7 +178,8 @@ class Inputs:
             value, array = values[k], arrays[k]
             is_copy = value is not array
             if isinstance(value, np.ndarray) and isinstance(array, np.ndarray):
-                is_copy = not np.may_share_memory(value, array)
+                # Arrays without elements share no memory with themselves.
+                is_copy = array.size > 0 and not np.may_share_memory(value, array)
             if is_copy or (isinstance(array, np.ndarray) and not array.flags.writeable):
                 raise TileError(
                     f"calls of {self.name} change {self.names[k]}, which must be an array without "
