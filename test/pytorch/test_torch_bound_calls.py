@@ -18,10 +18,7 @@ from tiledialect.torch import bound_calls, graphs  # noqa: E402
 DEVICES = pytest.mark.parametrize("device", td.devices(), ids=lambda d: d.id)
 
 
-@pytest.fixture(autouse=True)
-def reset():
-    """Forget compiled functions, of which PyTorch limits the number for each piece of code."""
-    torch.compiler.reset()
+pytestmark = pytest.mark.usefixtures("reset")
 
 
 @pytest.fixture

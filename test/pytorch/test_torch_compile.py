@@ -23,13 +23,9 @@ nn, F = torch.nn, torch.nn.functional
 
 
 @pytest.fixture(autouse=True)
-def fresh():
+def fresh(reset):
     """Nothing compiled, or warned of, by another test."""
-    from tiledialect.torch import backend
-
-    torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
-    backend._warned.clear()
     torch.manual_seed(0)
 
 

@@ -13,10 +13,9 @@ nn, F = torch.nn, torch.nn.functional
 
 
 @pytest.fixture(autouse=True)
-def by_reference(monkeypatch):
+def by_reference(monkeypatch, reset):
     """Functions run by the reference semantics, which takes no compilation."""
     monkeypatch.setattr(Function, "__call__", Function.reference)
-    torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
     torch.manual_seed(0)
 

@@ -14,10 +14,7 @@ from tiledialect.torch import residence  # noqa: E402
 COPYING = [d for d in td.devices() if not d.uses_host_memory]
 
 
-@pytest.fixture(autouse=True)
-def reset():
-    """Forget compiled functions, of which PyTorch limits the number for each piece of code."""
-    torch.compiler.reset()
+pytestmark = pytest.mark.usefixtures("reset")
 
 
 @pytest.fixture
