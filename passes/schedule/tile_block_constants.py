@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import inf, prod
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -263,19 +263,13 @@ def _block(kernel: KernelOp, name: str, known: Collection[SSAValue], device: Dev
     """Block a constant operand of a kernel, if that is estimated to be faster."""
     for value in [v for v in kernel.inputs if v in known]:
         tried = [b.made(f"{name}_blocks") for b in Blocked.all(kernel, value, device)]
-        made = [m for m in tried if m is not None]
-        seconds = [_seconds(m.kernel, device) for m in made]
-        least = min(seconds, default=inf)
-        best = (
-            made[seconds.index(least)]
-            if made and least < COPY_GAIN * _seconds(kernel, device)
-            else None
-        )
-        for other in made:
-            if other is not best:
-                other.erase()
-        if best is not None:
-            best.replace(kernel)
+        made = [(_seconds(m.kernel, device), m) for m in tried if m is not None]
+        made.sort(key=lambda pair: pair[0])
+        is_better = bool(made) and made[0][0] < COPY_GAIN * _seconds(kernel, device)
+        for _, other in made[is_better:]:
+            other.erase()
+        if is_better:
+            made[0][1].replace(kernel)
             return
 
 
