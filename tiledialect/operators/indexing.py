@@ -155,16 +155,26 @@ def scatter_replacing(
         return b.select(b.op(ew.CmpGtOp, counts, 0), cast(b, total, element_type(x)), x)
     if 0 in shape(updates):
         return x
-    axes, rank = places.axes, len(places.batch)
-    inner = [*axes, *(axis for axis in range(len(shape(x))) if axis not in axes)]
-    ordered = transpose(b, updates, [*range(rank), *(rank + axis for axis in inner)])
-    rows = _rows(b, places, shape(x), skip=True)
+    axes = places.axes
+    rows, ordered, inner = _in_rows(b, updates, places, shape(x))
     window = tuple(shape(x)[axis] for axis in inner[len(axes) :])
     found = reshape(b, ordered, (prod(shape(rows)), *window))
     is_written, found = _latest(b, reshape(b, rows, (prod(shape(rows)),)), found, x, axes)
     sizes = (n if axis in axes else 1 for axis, n in enumerate(shape(x)))
     found = transpose(b, found, [inner.index(axis) for axis in range(len(inner))])
     return b.select(reshape(b, is_written, tuple(sizes)), found, x)
+
+
+def _in_rows(
+    b: TensorBuilder, updates: SSAValue, places: Places, sizes: Sequence[int]
+) -> tuple[SSAValue, SSAValue, list[int]]:
+    """Rows of the places along the axes, the windows with these axes first, and the order of all
+    axes then."""
+    rank = len(places.batch)
+    inner = [*places.axes, *(axis for axis in range(len(sizes)) if axis not in places.axes)]
+    rows = _rows(b, places, sizes, skip=True)
+    ordered = transpose(b, updates, [*range(rank), *(rank + axis for axis in inner)])
+    return rows, ordered, inner
 
 
 def _latest(
@@ -212,13 +222,10 @@ def scatter_extreme(
 
     Every place is compared with every window.
     """
-    axes, rank = places.axes, len(places.batch)
-    rest = [axis for axis in range(len(sizes)) if axis not in axes]
-    inner = [*axes, *rest]
-    rows = _rows(b, places, sizes, skip=True)
-    ordered = transpose(b, updates, [*range(rank), *(rank + axis for axis in inner)])
+    axes = places.axes
+    rows, ordered, inner = _in_rows(b, updates, places, sizes)
     count, slots = prod(shape(rows)), prod(sizes[axis] for axis in axes)
-    window = tuple(sizes[axis] for axis in rest)
+    window = tuple(sizes[axis] for axis in inner[len(axes) :])
     _check_compared(count * prod(window), slots)
     flat = reshape(b, ordered, (count, 1, *window))
     column = reshape(b, rows, (count, 1, *(1 for _ in window)))
