@@ -151,7 +151,7 @@ class Search:
         first = self.default = self.implementation = self.assemble(self._chosen)
         future, most = self.workers.submit(first, inf), min(most, trials - len(defaults))
         while len(asked) < most and not future.done():
-            if (found := self._seed()) is not None:
+            if (found := self._proposed(Proposals.seed)) is not None:
                 asked.append(found)
             else:
                 wait([future], PAUSE)
@@ -201,16 +201,14 @@ class Search:
 
     def _ask(self, end: float) -> tuple[int, OpenTrial] | None:
         """The next candidate, found before the clock shows ``end``, and the number of its part."""
-        for number in self._shares.order():
-            if (asking := self._proposals[number].next(end)) is not None:
-                self._shares.spend(number)
-                return number, asking
-        return None
+        return self._proposed(lambda proposals: proposals.next(end))
 
-    def _seed(self) -> tuple[int, OpenTrial] | None:
-        """A seed that is at hand, and the number of its part."""
+    def _proposed(
+        self, ask: Callable[[Proposals], OpenTrial | None]
+    ) -> tuple[int, OpenTrial] | None:
+        """A candidate of the first part that has one, and the part's number."""
         for number in self._shares.order():
-            if (asking := self._proposals[number].seed()) is not None:
+            if (asking := ask(self._proposals[number])) is not None:
                 self._shares.spend(number)
                 return number, asking
         return None
