@@ -174,6 +174,8 @@ class Inputs:
     def check_changed(self, values: Sequence[Any], arrays: Sequence[Any]) -> None:
         """Raise a TileError where a call would change a copy of an input, what is read-only, or
         memory of another input."""
+        if not self.changed:
+            return
         for k in self.changed:
             value, array = values[k], arrays[k]
             is_copy = value is not array
@@ -185,8 +187,6 @@ class Inputs:
                     f"calls of {self.name} change {self.names[k]}, which must be an array without "
                     "gaps that can be written, on the device if others are"
                 )
-        if not self.changed:
-            return
         if pair := overlapping((span_of(a, k) for k, a in enumerate(arrays)), self.changed):
             one, other = (self.names[k] for k in sorted(pair))
             name = one if sorted(pair)[0] in self.changed else other

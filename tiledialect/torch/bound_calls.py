@@ -111,7 +111,7 @@ class BoundCall:
         The parameters were apart.
         """
         spans = [
-            (*span(value), place)
+            span(value, place)
             for place, _ in self.others
             if isinstance(value := values[place], Tensor)
         ]
@@ -192,5 +192,5 @@ def bound_call(
         for at, (name, value) in enumerate(given)
         if id(value) in updated
     ]
-    spans = [(*span(values[own.place]), own.place) for own in changed if own.place in fixed]
+    spans = [span(values[own.place], own.place) for own in changed if own.place in fixed]
     return BoundCall(function, parameters, others, arguments, varying, changed, spans)

@@ -114,7 +114,7 @@ def _separate_updates(graph: torch.fx.Graph) -> list[int]:
 
     Parts do not run in the order of the graph.
     """
-    copies = [n for n in graph.nodes if n.op == "call_function" and is_update(n)]
+    copies = [n for n in graph.nodes if is_update(n)]
     inputs = [n for n in graph.nodes if n.op == "placeholder"]
     (output,) = (n for n in graph.nodes if n.op == "output")
     places = [inputs.index(n.args[0]) for n in copies]

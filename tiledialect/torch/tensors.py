@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from xdsl.dialects.builtin import bf16
 
-from tiledialect.api.spans import overlapping
+from tiledialect.api.spans import Span, overlapping
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
 
@@ -61,13 +61,14 @@ def described(given: Given) -> Any:
     return (value.shape, value.dtype, order) if isinstance(value, Tensor) else value
 
 
-def span(tensor: Tensor) -> tuple[int, int]:
-    """First address of a tensor's memory, and that behind it."""
+def span(tensor: Tensor, number: int) -> Span:
+    """Memory of a tensor, also of one with gaps."""
     start = tensor.data_ptr()
     if not tensor.numel():
-        return start, start
+        return start, start, number
     steps = zip(tensor.shape, tensor.stride(), strict=True)
-    return start, start + (1 + sum((n - 1) * s for n, s in steps)) * tensor.element_size()
+    count = 1 + sum((n - 1) * s for n, s in steps)
+    return start, start + count * tensor.element_size(), number
 
 
 def can_change(given: Sequence[Given], changed: Collection[int]) -> bool:
@@ -76,5 +77,5 @@ def can_change(given: Sequence[Given], changed: Collection[int]) -> bool:
     if not changed:
         return True
     tensors = ((k, tensor) for k, (tensor, _) in enumerate(given) if isinstance(tensor, Tensor))
-    are_apart = overlapping([(*span(t), k) for k, t in tensors], changed) is None
+    are_apart = overlapping((span(t, k) for k, t in tensors), changed) is None
     return are_apart and all(given[k][0].is_contiguous() for k in changed)

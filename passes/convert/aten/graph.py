@@ -262,13 +262,13 @@ def is_view(node: FxNode) -> bool:
 
 
 def is_update(node: FxNode) -> bool:
-    """Whether a call copies a tensor to an input, at the end of a graph."""
+    """Whether a node copies a tensor to an input, at the end of a graph."""
     return str(node.target) == "aten.copy_.default"
 
 
 def updates_of(graph: Any) -> dict[str, FxNode]:
     """Inputs that a graph changes, by name, and what they become."""
-    copies = [node for node in graph.nodes if node.op == "call_function" and is_update(node)]
+    copies = [node for node in graph.nodes if is_update(node)]
     for node in copies:
         if node.args[0].op != "placeholder":
             raise TileError(f"{node.target} ({node.name}) changes {node.args[0].name}, no input")
@@ -281,7 +281,7 @@ def _is_of_input(node: FxNode, updated: Collection[str]) -> bool:
         node = node.args[0]
     if node.op == "placeholder":
         return node.name not in updated
-    return node.op == "call_function" and is_update(node)
+    return is_update(node)
 
 
 @dataclass(frozen=True)
