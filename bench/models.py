@@ -5,9 +5,11 @@ where this package is faster. A training step is forward and backward. The first
 seconds are of a process in which other models may have been compiled before. The error is the
 largest difference from eager PyTorch over the largest element.
 
-`--kernels` measures the kernels of inference on an NVIDIA GPU beside CUDA graphs of eager PyTorch
-and of Inductor, in f32 without TF32. Parameters are on the device. `--onnx` runs the models that
-PyTorch exports by `td.onnx.load`, as onnxruntime runs them.
+`--kernels` measures the kernels on an NVIDIA GPU beside CUDA graphs of eager PyTorch and of
+Inductor, of the model without the loss, in f32 without TF32. Parameters are on the device. `--cuda`
+measures whole calls there: inputs and outputs of all contestants are tensors of the host, which
+peers copy at each call. Their gradients stay on the GPU, those of this package go to the host.
+`--onnx` runs the models that PyTorch exports by `td.onnx.load`, as onnxruntime runs them.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -175,22 +177,27 @@ class Case:
     inputs: tuple[torch.Tensor, ...]
     is_training: bool
 
-    def run(self, call: Callable[..., torch.Tensor]) -> Any:
-        """The outputs of a call, after a backward pass if the model is trained."""
+    def run(self, model: Any, device: str = "cpu") -> torch.Tensor:
+        """The outputs of a call, in the memory of the host, after a backward pass if the model is
+        trained."""
+        inputs = (x.to(device) for x in self.inputs)
         if not self.is_training:
             with torch.no_grad():
-                return call(*self.inputs)
-        found = call(*self.inputs)
+                return model(*inputs).cpu()
+        model.zero_grad()
+        found = model(*inputs)
         found.square().mean().backward()
-        return found.detach()
+        return found.detach().cpu()
 
-    def peer(self, name: str) -> Callable[[], Any] | None:
-        """A contestant; None if it cannot compute this."""
+    def peer(self, name: str, device: str) -> Contestant | None:
+        """A contestant whose model is on a device; None if it cannot compute this."""
         if name == "onnxruntime":
-            return None if self.is_training else _by_onnxruntime(self.model, self.inputs)
-        model = copy.deepcopy(self.model)
+            run = None if self.is_training else _by_onnxruntime(self.model, self.inputs)
+            return None if run is None else Contestant(run)
+        model: Any = copy.deepcopy(self.model).to(device)
         call = model if name == "eager" else torch.compile(model)
-        return lambda: self.run(call)
+        finish = torch.cuda.synchronize if device == "cuda" else lambda: None
+        return Contestant(lambda: self.run(call, device), finish)
 
     def cuda_graph(self, name: str) -> Contestant:
         """A contestant whose kernels run on a GPU as a graph, without launches by the host."""
@@ -198,13 +205,21 @@ class Case:
         call = model if name == "eager" else torch.compile(model)
         inputs = tuple(x.cuda() for x in self.inputs)
         stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
-        with torch.no_grad():
+
+        def run() -> None:
+            found = call(*inputs)
+            if self.is_training:
+                model.zero_grad()
+                found.backward(torch.ones_like(found))
+
+        with torch.set_grad_enabled(self.is_training):
+            stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
                 for _ in range(3):
-                    call(*inputs)
+                    run()
             torch.cuda.current_stream().wait_stream(stream)
             with torch.cuda.graph(graph):
-                call(*inputs)
+                run()
         return Contestant(graph.replay, torch.cuda.synchronize)
 
 
@@ -272,8 +287,9 @@ def _contestants(
     if options.kernels:
         graphs = {peer: case.cuda_graph(peer) for peer in options.peers if peer in CUDA_PEERS}
         return {"tiledialect": KernelContestant(own), **graphs}
-    runs = {peer: case.peer(peer) for peer in options.peers}
-    peers = {peer: Contestant(run) for peer, run in runs.items() if run is not None}
+    names = [peer for peer in options.peers if peer in CUDA_PEERS or not options.cuda]
+    found = {name: case.peer(name, "cuda" if options.cuda else "cpu") for name in names}
+    peers = {name: peer for name, peer in found.items() if peer is not None}
     return {"tiledialect": Contestant(own), **peers}
 
 
@@ -295,13 +311,13 @@ def line(name: str, batch: int, options: argparse.Namespace, is_training: bool) 
     times = interleaved(contestants, options.rounds)
     ours = times["tiledialect"]
     ratios = [
-        f"{peer} {median(times[peer]) * 1e3:.1f} ms ({ratio(ours, times[peer]):.2f})"
+        f"{peer} {median(times[peer]) * 1e3:.2f} ms ({ratio(ours, times[peer]):.2f})"
         for peer in options.peers
         if peer in times
     ]
     kind = "training" if is_training else "inference"
     return (
-        f"{name:20} {batch:3} {kind:9} first call {first:6.1f} s  {median(ours) * 1e3:9.1f} ms  "
+        f"{name:20} {batch:3} {kind:9} first call {first:6.1f} s  {median(ours) * 1e3:9.2f} ms  "
         f"error {error:.0e}  {'  '.join(ratios)}"
     )
 
@@ -317,8 +333,9 @@ def main() -> None:
     parser.add_argument(
         "--small", action="store_true", help="small images, short and narrow models"
     )
+    parser.add_argument("--kernels", action="store_true", help="time of kernels on a GPU of CUDA")
     parser.add_argument(
-        "--kernels", action="store_true", help="time of kernels on a GPU of CUDA; inference alone"
+        "--cuda", action="store_true", help="time of calls on a GPU of CUDA, peers there, too"
     )
     parser.add_argument(
         "--onnx", action="store_true", help="run exported models by `td.onnx`; inference alone"
@@ -331,7 +348,7 @@ def main() -> None:
     for name in options.models:
         for batch in options.batch:
             for is_training in (False, True):
-                if is_training and (options.kernels or options.onnx):
+                if is_training and options.onnx:
                     continue
                 if options.kind in ("both", "training" if is_training else "inference"):
                     print(line(name, batch, options, is_training), flush=True)

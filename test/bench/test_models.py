@@ -28,7 +28,7 @@ def test_line(monkeypatch, is_training):
         lambda batch, is_small: (torch.nn.Linear(4, 3), (torch.ones(batch, 4),)),
     )
     options = argparse.Namespace(
-        device=None, peers=["eager"], rounds=1, small=True, onnx=False, kernels=False
+        device=None, peers=["eager"], rounds=1, small=True, onnx=False, kernels=False, cuda=False
     )
     text = models.line("tiny", 2, options, is_training)
     assert text.startswith("tiny")
