@@ -136,6 +136,60 @@ def test_buffers_that_a_model_changes_are_bound(bound, device, is_packed):
     assert bound == [False, device.uses_host_memory, True, True]
 
 
+@pytest.fixture
+def copying(monkeypatch):
+    """A device that keeps buffers, and takes copies."""
+    monkeypatch.setattr(td.Device, "uses_host_memory", False)
+    return td.devices()[0]
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_buffers_that_a_model_changes_have_copies(bound, copying, is_packed):
+    model = Counting(is_packed)
+    own = td.torch.to_device(copy.deepcopy(model))
+    run = compiled(own, copying)
+    for k in range(6):
+        x = torch.rand(3, 6)
+        with torch.no_grad():
+            torch.testing.assert_close(run(x), model(x))
+            torch.testing.assert_close(own.scale, model.scale)
+            if k > 3:
+                # The copy is another one.
+                own.scale.mul_(2)
+                model.scale.mul_(2)
+    assert bound == [False, False, True, True, True, True]
+
+
+def test_calls_of_other_functions_between_calls(copying):
+    first, second = (td.torch.to_device(Scaled()) for _ in range(2))
+    runs = [compiled(model, copying) for model in (first, second)]
+    # Buffers grow with the inputs, and all kernels get the new ones.
+    for n in (3, 3, 50, 50):
+        for run, model in zip(runs, (first, second), strict=True):
+            check(run, model, torch.rand(n, 6))
+            check(runs[0], first, torch.rand(3, 6))
+            check(runs[0], first, torch.rand(3, 6))
+
+
+class Sides(torch.nn.Module):
+    """Has two results, of which one has no elements for some inputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.rand(6))
+
+    def forward(self, x):
+        return x * self.scale, x[1:] + self.scale
+
+
+def test_results_without_elements(bound, copying):
+    model = td.torch.to_device(Sides())
+    run = compiled(model, copying)
+    for n in (1, 1, 0, 0, 4, 4):
+        check(run, model, torch.rand(n, 6))
+    assert bound[1::2] == [True] * 3
+
+
 def test_an_input_that_shares_a_parameters_memory_is_not_bound(bound):
     model = td.torch.to_device(torch.nn.Linear(6, 6))
     run = compiled(model, td.devices()[0])

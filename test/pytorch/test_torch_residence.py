@@ -49,7 +49,8 @@ def test_parameters_are_copied_when_they_change(uploads, device):
     with torch.no_grad():
         for _ in range(2):
             torch.testing.assert_close(run(x), model(x))
-        assert sorted(uploads) == [4, 6, 6, 12]
+        # The second input goes to a buffer that is there.
+        assert sorted(uploads) == [4, 6, 12]
         uploads.clear()
         model.bias.add_(1)
         torch.testing.assert_close(run(x), model(x))

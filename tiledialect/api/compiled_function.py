@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
     from tiledialect.exploration.implementation import Found
+    from tiledialect.lowering.runtime.call.launch import HostRun
     from tiledialect.lowering.runtime.device.device import Device
     from tiledialect.lowering.runtime.device.queue_state import QueueState
     from tiledialect.lowering.runtime.program.plan import Plan
@@ -193,6 +194,24 @@ class CompiledFunction:
             building = [builder.submit(own.executable, state, on_host=True) for own in made]
             for one in building:
                 one.result()
+
+    def with_staying(self, arrays: Sequence[Any], moving: Collection[int]) -> HostRun:
+        """A function of arrays, which gives the outputs as host arrays.
+
+        Those of these arrays that are on a device with memory of its own are arguments of all its
+        calls, but for those at the places ``moving``. The others are copied there at each call.
+        """
+        from tiledialect.lowering.runtime.call.arrays import is_device_array
+        from tiledialect.lowering.runtime.device.queue_state import state_of
+        from tiledialect.lowering.runtime.device.queues import queue_for
+
+        state = state_of(queue_for(self.device))
+        kept = {k: a for k, a in enumerate(arrays) if is_device_array(a)}
+        buffers: dict[int, Any] = {k: a.base_data or state.allocate(0) for k, a in kept.items()}
+        specialization = self._specialize(types_of(arrays), self.device, state)
+        executable = specialization.executable(state, on_host=True, kept=buffers)
+        executable.moving = moving
+        return executable.host_run(lambda *outputs: outputs)
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
         """Warn of each text once for all shapes."""

@@ -9,39 +9,64 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 from weakref import ReferenceType, ref
 
+import numpy as np
+
 from tiledialect.api.function import Function
 from tiledialect.api.spans import Span, overlapping
-from tiledialect.torch.residence import Inputs, Resident, argument, bring_back, resident
+from tiledialect.torch.residence import (
+    Inputs,
+    Resident,
+    argument,
+    bring_back,
+    resident,
+    staying,
+    tensors_of,
+)
 from tiledialect.torch.tensors import Given, Tensor, dense, described, span
+
+VERSION, IS_KNOWN = attrgetter("_version"), attrgetter("is_known")
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """A resident parameter, or buffer, as it was at a call."""
+class Parameters:
+    """Resident parameters, and buffers, as they were at a call; those first whose changes are
+    looked for.
 
-    place: int
-    """Place among the inputs of the graph."""
-    reference: ReferenceType[Tensor]
-    resident: Resident
-    address: int
-    version: int | None
-    """None where calls change the elements, which lie in the host's memory."""
+    They are compared in columns, without a step of Python for each.
+    """
 
-    def is_same(self, value: Any) -> bool:
-        """Whether an input is the parameter, unchanged."""
+    places: Sequence[int]
+    """Places among the inputs of the graph."""
+    references: Sequence[ReferenceType[Tensor]]
+    """Tell when one is gone, whose identity another one may get then."""
+    residents: Sequence[Resident]
+    identities: Sequence[int]
+    addresses: Sequence[int]
+    versions: Sequence[int]
+    """Of the first ones: others lie in the host's memory, and calls change their elements."""
+
+    def are_same(self, values: Sequence[Any]) -> bool:
+        """Whether inputs are the parameters, unchanged."""
+        given = [values[place] for place in self.places]
         return (
-            self.reference() is value
-            and self.version in (None, value._version)
-            and value.data_ptr() == self.address
-            and self.resident.is_known
+            [*map(id, given)] == self.identities
+            and [*map(VERSION, given[: len(self.versions)])] == self.versions
+            and [*map(Tensor.data_ptr, given)] == self.addresses
+            and all(map(IS_KNOWN, self.residents))
         )
 
-    def has_changed(self, value: Any) -> bool:
-        """Whether an input is the parameter, with other elements."""
-        return self.reference() is value and self.version not in (None, value._version)
+    def changed(self, values: Sequence[Any]) -> set[int]:
+        """Places of the inputs that are the parameters, with other elements."""
+        columns = zip(self.places, self.identities, self.versions, strict=False)
+        return {
+            place
+            for place, identity, version in columns
+            if id(values[place]) == identity and values[place]._version != version
+        }
 
 
 @dataclass(frozen=True)
@@ -73,11 +98,15 @@ class BoundCall:
     """A call of a graph, for later calls with the same parameters."""
 
     function: Function
-    parameters: Sequence[Parameter]
+    parameters: Parameters
     others: Sequence[tuple[int, Any]]
     """Places of the other inputs, and what calls have in common there."""
     arguments: Sequence[Any]
     """Arguments of the function; None for those that differ by call."""
+    moving: Collection[int]
+    """Places of the arguments that differ by call, and are on a device with memory of its own."""
+    run: Callable[[Sequence[Any]], Any]
+    """Gives the outputs for arguments."""
     varying: Sequence[Varying]
     updated: Sequence[Updated]
     spans: Sequence[Span]
@@ -85,13 +114,12 @@ class BoundCall:
 
     def changed(self, values: Sequence[Any]) -> set[int]:
         """Places of the parameters with other elements."""
-        return {p.place for p in self.parameters if p.has_changed(values[p.place])}
+        return self.parameters.changed(values)
 
     def matching(self, values: Sequence[Any]) -> list[Any] | None:
         """The arguments for the inputs of a later call; None if parameters or shapes differ."""
-        for parameter in self.parameters:
-            if not parameter.is_same(values[parameter.place]):
-                return None
+        if not self.parameters.are_same(values):
+            return None
         found: dict[int, Any] = {}
         for place, known in self.others:
             given = dense(values[place])
@@ -102,8 +130,17 @@ class BoundCall:
             return None
         made = list(self.arguments)
         for own in self.varying:
-            made[own.at] = argument(self.function.device, own.name, found[own.place])
+            made[own.at] = given = argument(self.function.device, own.name, found[own.place])
+            if isinstance(given, np.ndarray) == (own.at in self.moving):
+                return None
         return made
+
+    def results(self, arguments: Sequence[Any], values: Sequence[Any]) -> list[Tensor]:
+        """The results for arguments; tensors that the call changes among the values have their new
+        elements then."""
+        found = self.run(arguments)
+        self._bring_back(arguments, values)
+        return tensors_of(found)
 
     def _are_apart(self, values: Sequence[Any]) -> bool:
         """Whether no tensor that differs by call has memory in common with one that calls change.
@@ -117,13 +154,12 @@ class BoundCall:
         ]
         return overlapping([*spans, *self.spans], {own.place for own in self.updated}) is None
 
-    def bring_back(self, arguments: Sequence[Any], values: Sequence[Any]) -> None:
+    def _bring_back(self, arguments: Sequence[Any], values: Sequence[Any]) -> None:
         """Give the tensors that the call has changed the elements of their copies on a device."""
-        if self.function.device.uses_host_memory:
-            return
         for own in self.updated:
             array, tensor = arguments[own.at], values[own.place]
-            bring_back(array.queue, own.name, tensor, array, is_counted=own.is_counted)
+            if not isinstance(array, np.ndarray):
+                bring_back(array.queue, own.name, tensor, array, is_counted=own.is_counted)
 
 
 def _parameters(
@@ -133,11 +169,11 @@ def _parameters(
     changing: Collection[int],
     updated: Mapping[int, bool],
     forget: Callable[[Any], None],
-) -> tuple[list[Parameter], list[tuple[int, Any]]] | None:
+) -> tuple[Parameters, list[tuple[int, Any]]] | None:
     """Resident parameters that stay, and places and descriptions of the other inputs; None if an
     input is a view of a parameter."""
     in_host = function.device.uses_host_memory
-    parameters: list[Parameter] = []
+    found: dict[bool, dict[int, Resident]] = {False: {}, True: {}}
     others: list[tuple[int, Any]] = []
     for place, value in enumerate(values):
         own = None if place in changing else resident(value)
@@ -146,10 +182,17 @@ def _parameters(
         elif own.parameter is None or own.parameter() is not value:
             return None
         else:
-            is_kept = in_host and id(all_dense[place][0]) in updated
-            version = None if is_kept else value._version
-            made = Parameter(place, ref(value, forget), own, value.data_ptr(), version)
-            parameters.append(made)
+            found[in_host and id(all_dense[place][0]) in updated][place] = own
+    counted, places = found[False], [*found[False], *found[True]]
+    given = [values[place] for place in places]
+    parameters = Parameters(
+        places=places,
+        references=[ref(value, forget) for value in given],
+        residents=[*counted.values(), *found[True].values()],
+        identities=[*map(id, given)],
+        addresses=[value.data_ptr() for value in given],
+        versions=[value._version for value in given[: len(counted)]],
+    )
     return parameters, others
 
 
@@ -172,11 +215,13 @@ def bound_call(
     places = {id(d): k for k, (d, _) in enumerate(all_dense) if isinstance(d, Tensor)}
     if len(places) < sum(isinstance(v, Tensor) for v in values):
         return None
-    found = _parameters(function, values, all_dense, changing, updated, forget)
-    parameters, others = found or ((), ())
-    if not parameters:
+    parameters, others = _parameters(function, values, all_dense, changing, updated, forget) or (
+        None,
+        (),
+    )
+    if parameters is None or not parameters.places:
         return None
-    fixed = {p.place for p in parameters}
+    fixed = {*parameters.places}
     varying = [
         Varying(at, places[id(value)], name)
         for at, (name, value) in enumerate(given)
@@ -184,7 +229,7 @@ def bound_call(
     ]
     differing = {own.at for own in varying}
     arguments = [
-        None if at in differing else argument(function.device, *pair)
+        (argument if at in differing else staying)(function.device, *pair)
         for at, pair in enumerate(given)
     ]
     changed = [
@@ -193,4 +238,17 @@ def bound_call(
         if id(value) in updated
     ]
     spans = [span(values[own.place], own.place) for own in changed if own.place in fixed]
-    return BoundCall(function, parameters, others, arguments, varying, changed, spans)
+    moving = {at for at in differing if not isinstance(arguments[at], np.ndarray)}
+    run = _run(function, arguments, moving)
+    kept = [None if at in differing else own for at, own in enumerate(arguments)]
+    return BoundCall(function, parameters, others, kept, moving, run, varying, changed, spans)
+
+
+def _run(
+    function: Function, arguments: Sequence[Any], moving: Collection[int]
+) -> Callable[[Sequence[Any]], Any]:
+    """Function that gives the outputs for arguments of which those beside the moving ones stay, or
+    are in the host's memory."""
+    if function.device.uses_host_memory:
+        return lambda found: function.call_apart(*found)
+    return function.with_staying(arguments, moving)

@@ -33,7 +33,7 @@ from tiledialect.passes.convert.aten.graph import (
 from tiledialect.torch.bound_calls import BoundCall, bound_call
 from tiledialect.torch.options import Options
 from tiledialect.torch.profiling import recorders
-from tiledialect.torch.residence import Kept, Parts, host_results, results, tensors_of
+from tiledialect.torch.residence import Kept, Parts, host_results, results
 from tiledialect.torch.tensors import Given, Tensor, can_change, dense, described
 
 
@@ -113,11 +113,9 @@ class CompiledGraph(torch.nn.Module):
         if (arguments := bound.matching(values)) is None:
             changed = bound.changed(values)
             # All of them change in training, and stay after it.
-            self._changing |= changed if len(changed) < len(bound.parameters) else set()
+            self._changing |= changed if len(changed) < len(bound.parameters.places) else set()
             return None
-        found = bound.function.call_apart(*arguments)
-        bound.bring_back(arguments, values)
-        return tensors_of(found), ready
+        return bound.results(arguments, values), ready
 
     def _results(self, values: Sequence[Any]) -> Computed:
         given = [dense(v) for v in values]

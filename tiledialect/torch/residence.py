@@ -100,12 +100,25 @@ def tensors_of(found: Any) -> list[Tensor]:
 
 
 def argument(device: Device, name: str, value: Any) -> Any:
-    """The argument for a tensor in a call of a function that has parameters on its device."""
+    """The argument for a tensor: its copy on the device if it has one, or is to have one, else its
+    array, without gaps."""
     if device.uses_host_memory:
         return _array(name, value)
+    if not _is_resident(value):
+        return np.asarray(_array(name, value), order="C")
     from tiledialect.lowering.runtime.device.queues import queue_for
 
     return _copy(queue_for(device), name, value)
+
+
+def staying(device: Device, name: str, value: Any) -> Any:
+    """The argument for a tensor, or an array, that is the same at later calls."""
+    found = argument(device, name, value)
+    if device.uses_host_memory or not isinstance(found, np.ndarray):
+        return found
+    from tiledialect.lowering.runtime.device.queues import queue_for
+
+    return upload(queue_for(device), found)
 
 
 def results(

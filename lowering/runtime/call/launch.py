@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +15,7 @@ import pyopencl as cl
 from tiledialect.lowering.runtime.call.arrays import Array
 from tiledialect.lowering.runtime.call.copies import copy_bytes
 from tiledialect.lowering.runtime.call.generated_calls import generated_call
-from tiledialect.lowering.runtime.call.host_arrays import around, pointer, wrapped
+from tiledialect.lowering.runtime.call.host_runs import by_pointers, in_place, staged
 from tiledialect.lowering.runtime.call.profiles import KernelTime, Profile
 from tiledialect.lowering.runtime.call.refusals import check_sizes, out_of_memory, refusal
 from tiledialect.lowering.runtime.device.queue_state import KeptBuffer, QueueState
@@ -39,8 +39,8 @@ Result = TypeVar("Result")
 Log = Sequence[tuple[Launch, cl.Event]]
 """Launches with their events, in order."""
 
-BYTE = np.dtype(np.uint8)
-SPOILT = np.array([0xFF], BYTE)
+NOTHING: Mapping[int, cl.Buffer] = {}
+SPOILT = np.array([0xFF], np.uint8)
 """Byte of memory that nobody should read: reals of it are no numbers, integers are -1."""
 
 
@@ -69,9 +69,17 @@ class Executable:
 
     It takes NumPy arrays or pyopencl ones, as said when it is made. NumPy arrays are worked on in
     place where the device computes in the host's memory, else copied through buffers of the state.
+    Inputs with buffers that are ``kept`` are not copied then.
     """
 
-    def __init__(self, plan: Plan, built: Mapping[str, Built], state: QueueState, on_host: bool):
+    def __init__(
+        self,
+        plan: Plan,
+        built: Mapping[str, Built],
+        state: QueueState,
+        on_host: bool,
+        kept: Mapping[int, cl.Buffer] = NOTHING,
+    ):
         check_sizes(plan, state.device)
         self.plan = plan
         self.built = built
@@ -83,9 +91,12 @@ class Executable:
         takes_pointers = state.takes_pointers and not state.out_of_order
         self.by_pointers = self.in_place and takes_pointers and are_launches
         """Whether kernels are given where NumPy arrays are; copies are from buffers to buffers."""
+        self.kept = dict(kept)
+        self.moving: Collection[int] = ()
+        """Numbers of the kept inputs whose buffers calls may replace."""
         self.fixed = 0 if self.staged else plan.tensor_count
         """The number of the first buffer that is the same at every call."""
-        tensors = range(self.fixed, plan.tensor_count)
+        tensors = [k for k in range(self.fixed, plan.tensor_count) if k not in kept]
         order = sorted(tensors, key=lambda k: -plan.sizes[k])
         self.scratch_sizes = [*(plan.allocations or (0,)), *(plan.sizes[k] for k in order)]
         """Sizes of scratch buffers: intermediates, then copies of tensors, largest first."""
@@ -118,6 +129,16 @@ class Executable:
         ever made.
         """
         return [*map(self.kernel_of, self.launches)]
+
+    @cached_property
+    def sequence(self) -> Sequence[tuple[cl.Kernel, tuple[int, ...], tuple[int, ...]]]:
+        """Kernels and sizes of the launches where these are all steps, and no argument differs by
+        call; else none."""
+        are_launches = all(isinstance(step, Launch) for step in self.plan.steps)
+        if not self.staged or self.state.out_of_order or not are_launches:
+            return ()
+        pairs = zip(self.kernels, self.launches, strict=True)
+        return [(kernel, step.global_size, step.local_size) for kernel, step in pairs]
 
     @cached_property
     def steps(self) -> Sequence[Step]:
@@ -186,6 +207,7 @@ class Executable:
             return
         tensors = {k: state.scratch[place] for k, place in self.places.items()}
         self.buffers = tensors | {k: kept.buffer for k, kept in self.constants.items()}
+        self.buffers |= self.kept
         for k, slot in enumerate(self.plan.slots, self.plan.first_slot):
             self.buffers[k] = state.scratch[slot.allocation]
         for launch, kernel in zip(self.launches, self.kernels, strict=True):
@@ -195,13 +217,25 @@ class Executable:
         self.addresses[:] = [None] * len(self.addresses)
         self.generation = state.generation
 
-    def _enqueue(
+    def keep(self, buffers: Mapping[int, cl.Buffer]) -> None:
+        """Replace kept buffers; the caller holds the lock."""
+        if any(self.kept[k] is not buffer for k, buffer in buffers.items()):
+            self.kept |= buffers
+            self.generation = -1
+            self.bind()
+
+    def enqueue(
         self, given: Sequence[Memory], wait_for: Sequence[cl.Event] | None = None
     ) -> list[cl.Event]:
         """Enqueue the steps after events; ``given`` are the arguments that differ by call.
 
         Returns the last event, if there is one.
         """
+        if self.sequence and self.log is None:
+            queue, event = self.state.queue, None
+            for kernel, global_size, local_size in self.sequence:
+                event = cl.enqueue_nd_range_kernel(queue, kernel, global_size, local_size)
+            return [] if event is None else [event]
         return self._run_steps(self.steps, given, wait_for)
 
     def _run_steps(
@@ -269,7 +303,7 @@ class Executable:
             return generated_call(self, kind)
 
         def run(arrays: Sequence[Array]) -> Any:
-            outputs, _ = self._guarded(Executable._host, arrays)
+            outputs = self._guarded(Executable._host, arrays)
             return outputs[0] if kind is None else kind(*outputs)
 
         return run
@@ -345,7 +379,10 @@ class Executable:
         its thread, which no lock can keep out.
         """
         state = QueueState(self.state.queue, self.state.is_synchronous)
-        return Executable(self.plan, self.built, state, self.in_place or self.staged)
+        on_host = self.in_place or self.staged
+        made = Executable(self.plan, self.built, state, on_host, self.kept)
+        made.moving = self.moving
+        return made
 
     def _guarded(self, run: Callable[[Executable, Sequence[Any]], Result], arrays: Any) -> Result:
         """Run while holding the lock; whatever goes wrong, nothing runs on afterwards."""
@@ -373,57 +410,19 @@ class Executable:
             return refusal(error, self.state.device, self.plan)
         return out_of_memory(self.plan) if isinstance(error, MemoryError) else error
 
-    def _host(self, arrays: Sequence[Array]) -> tuple[list[Array], list[cl.Event]]:
+    def _host(self, arrays: Sequence[Array]) -> list[Array]:
         outputs = self._outputs()
-        return outputs, self._run_on_host(arrays, outputs)
+        self._run_on_host(arrays, outputs)
+        return outputs
 
     def _outputs(self) -> list[Array]:
         shapes = zip(self.plan.outputs, self.dtypes, strict=True)
         return [np.empty(t.shape, dtype) for t, dtype in shapes]
 
     @cached_property
-    def _run_on_host(self) -> Callable[[Sequence[Array], Sequence[Array]], list[cl.Event]]:
-        if self.staged:
-            return self._staged
-        return self._by_pointers if self.by_pointers else self._in_place
-
-    def _by_pointers(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
-        events = self._enqueue([pointer(array) for array in (*arrays, *outputs)])
-        for event in events[-1:]:
-            event.wait()
-        return events
-
-    def _in_place(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
-        state = self.state
-        buffers = [*wrapped(state, arrays), *(around(state, array) for array in outputs)]
-        events = self._enqueue(buffers)
-        if not events:
-            return events
-        changed = [(buffers[k], arrays[k]) for k in self.plan.updated]
-        for buffer, array in (*zip(buffers[len(arrays) :], outputs, strict=True), *changed):
-            if array.nbytes:
-                # Mapping makes the results visible; unmapping memory that was only read is no work,
-                # so that nothing waits for it.
-                view, _ = cl.enqueue_map_buffer(
-                    state.queue, buffer, cl.map_flags.READ, 0, (array.nbytes,), BYTE
-                )
-                view.base.release(state.queue)
-        return events
-
-    def _staged(self, arrays: Sequence[Array], outputs: Sequence[Array]) -> list[cl.Event]:
-        queue = self.state.queue
-        copies = [
-            cl.enqueue_copy(queue, self.buffers[k], array, is_blocking=False)
-            for k, array in enumerate(arrays)
-            if array.nbytes
-        ]
-        events = self._enqueue(())
-        changed = [(k, arrays[k]) for k in self.plan.updated]
-        for k, array in (*enumerate(outputs, self.plan.tensor_count - len(outputs)), *changed):
-            if array.nbytes:
-                cl.enqueue_copy(queue, array, self.buffers[k])
-        del copies
-        return events
+    def _run_on_host(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
+        run = staged if self.staged else by_pointers if self.by_pointers else in_place
+        return partial(run, self)
 
     # -- pyopencl arrays ---------------------------------------------------------------------
 
@@ -447,7 +446,7 @@ class Executable:
             pending += array.events
             if array.queue is not state.queue and array.queue is not None:
                 others.add(array.queue)
-        if events := self._enqueue(buffers, pending or None):
+        if events := self.enqueue(buffers, pending or None):
             for output in outputs:
                 output.events.append(events[-1])
             for k in self.plan.updated:

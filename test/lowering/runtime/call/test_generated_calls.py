@@ -61,7 +61,7 @@ def test_kernels_are_made_once_for_calls_that_have_their_own(
     for run in executables(f, addressed, *arrays):
         first = run.on_host(arrays)
         assert ("kernels" in vars(run)) == are_made
-        again, _ = run._guarded(Executable._host, arrays)  # pyright: ignore[reportPrivateUsage]
+        again = run._guarded(Executable._host, arrays)  # pyright: ignore[reportPrivateUsage]
         assert all(map(np.array_equal, first, again))
 
 

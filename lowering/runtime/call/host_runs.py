@@ -1,0 +1,83 @@
+"""Runs of executables on NumPy arrays: where they are, or copied; they wait for the results."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyopencl as cl
+
+from tiledialect.lowering.runtime.call.arrays import Array
+from tiledialect.lowering.runtime.call.host_arrays import around, pointer, wrapped
+from tiledialect.lowering.runtime.device.queue_state import QueueState
+from tiledialect.lowering.runtime.program.plan import Plan
+
+BYTE = np.dtype(np.uint8)
+
+
+class Executable(Protocol):
+    """What is run."""
+
+    plan: Plan
+    state: QueueState
+    buffers: dict[int, cl.Buffer]
+    kept: dict[int, cl.Buffer]
+    moving: Collection[int]
+
+    def keep(self, buffers: Mapping[int, cl.Buffer]) -> None:
+        """Replace kept buffers."""
+
+    def enqueue(self, given: Sequence[Any]) -> Sequence[cl.Event]:
+        """Enqueue the steps with the arguments that differ by call; the last event, if any."""
+        ...
+
+
+def by_pointers(own: Executable, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
+    """Give the kernels the arrays' addresses."""
+    events = own.enqueue([pointer(array) for array in (*arrays, *outputs)])
+    for event in events[-1:]:
+        event.wait()
+
+
+def in_place(own: Executable, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
+    """Give the kernels buffers around the arrays."""
+    state = own.state
+    buffers = [*wrapped(state, arrays), *(around(state, array) for array in outputs)]
+    if not own.enqueue(buffers):
+        return
+    changed = [(buffers[k], arrays[k]) for k in own.plan.updated]
+    for buffer, array in (*zip(buffers[len(arrays) :], outputs, strict=True), *changed):
+        if array.nbytes:
+            # Mapping makes the results visible; unmapping memory that was only read is no work,
+            # so that nothing waits for it.
+            view, _ = cl.enqueue_map_buffer(
+                state.queue, buffer, cl.map_flags.READ, 0, (array.nbytes,), BYTE
+            )
+            view.base.release(state.queue)
+
+
+def staged(own: Executable, arrays: Sequence[Any], outputs: Sequence[Array]) -> None:
+    """Copy the arrays to buffers that stay, and the results back; kept inputs are on the device.
+
+    One wait, for the last copy, is enough: commands run in order.
+    """
+    queue, kept, plan = own.state.queue, own.kept, own.plan
+    own.keep({k: arrays[k].base_data for k in own.moving if arrays[k].nbytes})
+    copies = [
+        cl.enqueue_copy(queue, own.buffers[k], array, is_blocking=False)
+        for k, array in enumerate(arrays)
+        if k not in kept and array.nbytes
+    ]
+    own.enqueue(())
+    changed = [(k, arrays[k]) for k in plan.updated if k not in kept]
+    back = [*enumerate(outputs, plan.tensor_count - len(outputs)), *changed]
+    copies += [
+        cl.enqueue_copy(queue, array, own.buffers[k], is_blocking=False)
+        for k, array in back
+        if array.nbytes
+    ]
+    if copies:
+        copies[-1].wait()
+    # The copies have the arrays' memory.
+    del copies
