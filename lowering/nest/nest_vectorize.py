@@ -163,14 +163,14 @@ class Vectorizer:
     def _load(self, op: LoadOp) -> None:
         stride = self.stride(op)
         if self._condition(op) == Truth(False):
-            self._keep_default(op)
-            return
+            return self._keep_default(op)
         if stride not in (0, 1):
-            self._gather(op)
-            return
+            return self._gather(op)
         default = self._default(op)
         if stride and default is not None:
             default = self._wide(default)
+        elif default is not None and isinstance(default.type, VectorType):
+            raise NotVectorizedError("the steps load one element, or else several")
         access, condition = self._at(self.scope.access(op)), self._condition(op)
         lanes = self.lanes if stride else 1
         new = LoadOp(self._names, self._memory(op), access, condition, default, lanes=lanes)
