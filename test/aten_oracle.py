@@ -16,6 +16,7 @@ from torch._decomp import core_aten_decompositions
 
 from tiledialect.passes.convert.aten.graph import SIZES
 from tiledialect.passes.convert.aten.table import FAMILIES, REASONS
+from tiledialect.torch.decompositions.table import OWN
 
 HEAD = """# Operators of PyTorch
 
@@ -23,7 +24,7 @@ HEAD = """# Operators of PyTorch
 
 The core ATen operators of PyTorch {version} (`torch.Tag.core`), as
 [`torch.compile(model, backend="tiledialect")`](torch-compile.md) takes them. Of {total} operators
-{converted} are converted, and {decomposed} are decomposed into others by PyTorch. {left} are left to
+{converted} are converted, and {decomposed} are decomposed into others. {left} are left to
 PyTorch; `options={{"strict": True}}` refuses them.
 """
 
@@ -56,7 +57,7 @@ def page() -> Iterator[str]:
     families = {k: [n for n in names if n in family] for k, family in FAMILIES.items()}
     families["sizes"] = [n for n in names if n in SIZES]
     converted = sum(map(len, families.values()))
-    decomposed = [n for n in names if n in COMPOSITE]
+    decomposed = [n for n in names if n in COMPOSITE or n in {str(op) for op in OWN}]
     known = {n for family in families.values() for n in family} | {*decomposed}
     left = [n for n in names if n not in known]
     yield HEAD.format(
@@ -70,7 +71,7 @@ def page() -> Iterator[str]:
     yield "| --- | --- |"
     for family, own in families.items():
         yield f"| {family} | {_listed(own)} |"
-    yield f"| decomposed by PyTorch | {_listed(decomposed)} |"
+    yield f"| decomposed into others | {_listed(decomposed)} |"
     yield ""
     yield "| left to PyTorch | reason |"
     yield "| --- | --- |"
@@ -79,6 +80,9 @@ def page() -> Iterator[str]:
     more = sorted({n for family in FAMILIES.values() for n in family} - {*names})
     yield ""
     yield f"Beyond the core ones, {len(more)} are converted, too: {_listed(more)}."
+    others = sorted({str(op) for op in OWN} - {*names, *more})
+    yield ""
+    yield f"These are decomposed beside those that PyTorch decomposes: {_listed(others)}."
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, nan
 
 import torch
+from torch._inductor import inductor_prims  # noqa: F401 - registers `prims.fma`
 
 bools, f32, f64, i64 = torch.bool, torch.float32, torch.float64, torch.int64
 
@@ -30,10 +31,12 @@ def tensor(*values, dtype=None):
 X, Y, POSITIVE = reals(3, 4), reals(4), reals(3, 4, low=0.1)
 INSIDE = reals(3, 4, low=-0.9, high=0.9)
 IMAGE, KERNEL = reals(2, 4, 7, 8), reals(6, 2, 3, 3)
+VOLUME, GRID = reals(2, 3, 4, 3, 2), reals(2, 3, 3, 2, low=-2.3, high=2.3)
 GRADIENT = reals(2, 6, 4, 4)
 PLACES = tensor(2, 0, -1, 2)
 BYTES = tensor(1, 200, 255, dtype=torch.uint8)
 NANS = tensor(1.0, nan, inf, nan, dtype=f32)
+BESSEL = tensor(0.0, 0.3, -2.0, 7.9, 8.0, 8.1, -30.0, 200.0, nan, dtype=f64)
 WINDOW = ([3, 2], [2, 1], [1, 1])
 
 UNARY = {
@@ -43,6 +46,7 @@ UNARY = {
     **dict.fromkeys(("acos", "asin", "atanh", "erfinv"), (INSIDE,)),
     **dict.fromkeys(("log", "log10", "log1p", "log2", "rsqrt", "sqrt", "digamma"), (POSITIVE,)),
     **dict.fromkeys(("acosh",), (POSITIVE + 1,)),
+    **dict.fromkeys(("i0", "special_i0e", "special_i1", "special_i1e"), (BESSEL, ints(3, 4))),
     **dict.fromkeys(("lgamma", "reciprocal"), (POSITIVE, ints(3, 4, low=1))),
     "bitwise_not": (ints(3, 4), flags(3, 4)),
     "logical_not": (X, ints(3, 4), flags(3, 4)),
@@ -94,6 +98,11 @@ CASES = {
     "aten.copysign.Tensor": [(X, Y), (X, tensor(-0.0, 0.0, 1.0, -1.0)), (ints(3, 4), Y)],
     "aten.copysign.Scalar": [(X, -0.0), (ints(3, 4), -2)],
     **{f"aten.{n}.default": [(X, Y), (NANS, Y), (ints(3, 4), ints(4))] for n in ("fmax", "fmin")},
+    **{f"aten.{n}.default": [(ints(3, 4), ints(4)), (BYTES, BYTES - 7)] for n in ("gcd", "lcm")},
+    "aten.polygamma.default": [
+        (n, tensor(0.1, 0.5, 1.0, 7.5, 40.0, -0.3, -2.7, dtype=f64)) for n in (0, 1, 2, 3, 5)
+    ],
+    "prims.fma.default": [(X, X + 1, X * 2)],
     "aten.hypot.default": [
         (X, Y),
         (tensor(0.0, inf, -inf, 1e300, nan), tensor(0.0, nan, 1.0, 1e300, 1.0)),
@@ -138,6 +147,15 @@ CASES = {
         f"aten.{n}.default": [(X, 1), (ints(3, 4), 0), (NANS, 0), (flags(9).long(), 0)]
         for n in ("cummax", "cummin")
     },
+    "aten.histc.default": [
+        (x, 5, *limits) for x in (X, NANS[:1], X.float()) for limits in ((-1, 1.5), (-2, 2))
+    ]
+    + [(X, 4), (Y[:1], 3)],
+    "aten.logcumsumexp.default": [
+        (X, 1),
+        (tensor(-inf, -inf, -900.0, 3.0, -inf, 900.0, nan, 1.0, dtype=f64), 0),
+        (tensor(inf, 1.0, inf, -inf, dtype=f64), 0),
+    ],
     "aten.kthvalue.default": [(X, 2), (ints(3, 4), 3, 0, True)],
     "aten.median.default": [(X,), (NANS,), (ints(3, 4),)],
     "aten.median.dim": [(X, 1), (X, 0, True), (NANS, 0), (reals(5), 0)],
@@ -191,6 +209,15 @@ CASES = {
     # Products and convolutions.
     "aten.mm.default": [(X, reals(4, 2)), (ints(2, 3), ints(3, 2))],
     "aten.bmm.default": [(reals(2, 3, 4), reals(2, 4, 2))],
+    "aten._grouped_mm.default": [
+        (*(reals(*n, dtype=f32) for n in sizes), ends)
+        for sizes, ends in (
+            (((6, 4), (3, 4, 8)), tensor(2, 2, 6, dtype=torch.int32)),
+            (((3, 8, 4), (4, 8)), tensor(1, 4, 8, dtype=torch.int32)),
+            (((8, 4), (4, 8)), tensor(0, 3, 4, dtype=torch.int32)),
+            (((2, 3, 4), (2, 4, 8)), None),
+        )
+    ],
     "aten.mv.default": [(X, Y)],
     "aten.dot.default": [(Y, Y)],
     "aten.addmm.default": [
@@ -287,6 +314,23 @@ CASES = {
         (IMAGE, reals(2, 3, 3, 2, low=-1.2, high=1.2), mode, border, True)
         for mode, border in ((0, 0), (1, 1), (0, 2))
     ],
+    "aten.grid_sampler_3d.default": [
+        (VOLUME, reals(2, 2, 3, 2, 3, low=-1.4, high=1.4), mode, border, mode == 0)
+        for mode, border in ((0, 0), (1, 1), (0, 2))
+    ],
+    "aten.grid_sampler_2d_backward.default": [
+        (reals(2, 4, 3, 3), IMAGE, GRID, mode, border, aligned, [True, True])
+        for mode in (0, 1, 2)
+        for border in (0, 1, 2)
+        for aligned in (True, False)
+    ],
+    "aten.grid_sampler_3d_backward.default": [
+        (
+            *(reals(2, 3, 2, 3, 2), VOLUME, reals(2, 2, 3, 2, 3, low=-1.4, high=1.4)),
+            *(0, border, False, [True, True]),
+        )
+        for border in (0, 2)
+    ],
     # Computed places.
     "aten.embedding.default": [(X, ints(2, 3, low=0, high=3))],
     "aten.embedding_dense_backward.default": [
@@ -355,3 +399,9 @@ BY_FORWARD = {
     "aten.max_pool3d_with_indices_backward.default",
 }
 """Gradients that take results of other operators."""
+
+BY_PACKAGE = {
+    "transformers.grouped_mm_fallback.default",
+    "transformers.grouped_mm_fallback_backward.default",
+}
+"""Operators of other packages, which `test_torch_decompositions` runs where they are installed."""

@@ -20,7 +20,7 @@ torch = pytest.importorskip(
 sys.path.append(str(Path(__file__).parents[1]))
 
 import aten_oracle  # noqa: E402
-from aten_cases import BY_FORWARD, CASES, EMPTY, RANDOM, X, f64, flags, ints, reals  # noqa: E402
+from aten_cases import BY_FORWARD, BY_PACKAGE, CASES, EMPTY, RANDOM, X, f64, flags, ints, reals  # noqa: E402
 
 from tiledialect.passes.convert.aten.graph import (  # noqa: E402
     SEED,
@@ -120,7 +120,7 @@ def test_operator(name):
 
 
 def test_all_operators_are_tested():
-    assert {*CASES, *EMPTY, *RANDOM, *BY_FORWARD} == set(CONVERSIONS)
+    assert {*CASES, *EMPTY, *RANDOM, *BY_FORWARD, *BY_PACKAGE} == set(CONVERSIONS)
 
 
 @pytest.mark.parametrize("name", EMPTY)

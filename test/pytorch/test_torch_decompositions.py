@@ -24,7 +24,7 @@ def agree(function, *inputs, **named):
     """Compare results and gradients with eager PyTorch's."""
     compiled = torch.compile(function, backend="tiledialect", options={"strict": True})
     found, expected = compiled(*inputs, **named), function(*inputs, **named)
-    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5, equal_nan=True)
     places = [x for x in inputs if x.requires_grad]
     if places:
         weights = torch.randn_like(expected)
@@ -174,3 +174,109 @@ def test_adaptive_maxima_of_no_windows():
 
 def test_products_of_no_batches():
     agree(torch.addbmm, torch.randn(3, 4), torch.zeros(0, 3, 5), torch.zeros(0, 5, 4))
+
+
+PLACES, OFFSETS = torch.tensor([2, 0, 1, 2, 4, 4, 1]), torch.tensor([0, 2, 2, 6])
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("named", [{}, {"padding_idx": 2}, {"include_last_offset": True}])
+def test_bags(mode, named):
+    """One bag is empty; with ``include_last_offset`` the last offset is an end."""
+
+    def bags(table):
+        return F.embedding_bag(PLACES[:6], table, OFFSETS, mode=mode, **named)
+
+    agree(bags, torch.randn(5, 3, requires_grad=True))
+    torch._dynamo.reset()
+    with torch.no_grad():
+        agree(bags, torch.randn(5, 3))
+
+
+def test_bags_of_weighted_rows():
+    def bags(table, weights):
+        return F.embedding_bag(PLACES, table, OFFSETS, mode="sum", per_sample_weights=weights)
+
+    agree(bags, torch.randn(5, 3, requires_grad=True), torch.randn(7, requires_grad=True))
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 1.5, 2.0, 3.0, torch.inf])
+def test_gradients_of_distances(power):
+    x = torch.randn(2, 4, 3)
+    # One distance is 0.
+    y = torch.cat([x[:, 1:2], torch.randn(2, 4, 3)], 1).requires_grad_()
+    named = {"p": power, "compute_mode": "donot_use_mm_for_euclid_dist"}
+    agree(lambda x, y: torch.cdist(x, y, **named), x.requires_grad_(), y)
+    torch._dynamo.reset()
+    agree(lambda x: F.pdist(x, power), torch.randn(5, 3, requires_grad=True))
+
+
+@pytest.mark.parametrize("reduce", ["mean", "prod", "amax", "amin"])
+@pytest.mark.parametrize("include_self", [False, True])
+def test_slices_combined(reduce, include_self):
+    x, places, source = torch.randn(2, 5, 3), torch.tensor([1, 3, 1, 0]), torch.randn(2, 4, 3)
+
+    def combined(x, source):
+        return x.index_reduce(1, places, source, reduce, include_self=include_self)
+
+    inputs = [v.requires_grad_(reduce != "prod") for v in (x, source)]
+    agree(combined, *inputs)
+
+
+def test_elements_by_their_number():
+    x = torch.tensor([[2.0, 1, 2, 1, 3], [5, 4, 4, 4, 0]])
+    agree(torch.mode, x)
+    agree(lambda x: x.mode(0, keepdim=True)[0], x)
+    agree(lambda x: x.long().mode(1), x)
+
+
+@pytest.mark.parametrize("named", [{"dim": 1}, {"dim": 0, "keepdim": True}])
+def test_medians_of_numbers(named):
+    nan = torch.nan
+    x = torch.tensor([[2.0, nan, 1, 4, 3], [5, 4.5, nan, 6, 0], [nan, nan, 7, 8, 9]])
+    agree(lambda x: x.nanmedian(**named), x)
+    agree(torch.nanmedian, x)
+    agree(torch.nanmedian, torch.full((2,), nan))
+
+
+def test_scatters_of_numbers_and_by_masks():
+    x, places = torch.randn(5, 3), torch.randint(0, 5, (6, 3))
+    agree(lambda x: x.scatter(0, places, 2.0, reduce="multiply"), x)
+    agree(lambda x: x.put(torch.tensor([[3, -1]]), torch.ones(2), accumulate=True), x)
+    agree(lambda x: torch.searchsorted(torch.arange(4.0), 2.5), x)
+    mask = torch.tensor([[True], [False], [True]])
+    source = torch.randn(9, requires_grad=True)
+    agree(lambda x, s: x.masked_scatter(mask, s), torch.zeros(3, 4), source)
+
+
+def test_more_draws():
+    """Numbers are as frequent as they are to be."""
+
+    def drawn(x, shares):
+        pairs = shares.expand(1000, 4)
+        return (
+            torch.bernoulli(x),
+            torch.multinomial(shares, 2000, replacement=True),
+            torch.multinomial(pairs, 2),
+            torch.randint_like(x, 3, 7),
+            x.clone().uniform_(2, 3),
+        )
+
+    compiled = torch.compile(drawn, backend="tiledialect", options={"strict": True})
+    shares = torch.tensor([0.1, 0.0, 0.3, 0.0])
+    ones, places, pairs, integers, uniform = compiled(torch.full((2000,), 0.3), shares)
+    assert abs(ones.mean() - 0.3) < 0.06
+    assert set(places.tolist()) == {0, 2} and abs((places == 0).float().mean() - 0.25) < 0.06
+    assert all({0, 2} == set(row) for row in pairs.tolist())
+    assert abs((pairs[:, 0] == 0).float().mean() - 0.25) < 0.08
+    assert set(integers.tolist()) == {3, 4, 5, 6}
+    assert uniform.min() >= 2 and uniform.max() < 3 and abs(uniform.mean() - 2.5) < 0.05
+
+
+def test_experts_of_transformers():
+    """Products of groups by an operator of the package."""
+    pytest.importorskip("transformers.integrations.moe")
+    ends = torch.tensor([1, 1, 4], dtype=torch.int32)
+    product = torch.ops.transformers.grouped_mm_fallback
+    inputs = (torch.randn(*sizes, requires_grad=True) for sizes in ((4, 3), (3, 3, 5)))
+    agree(lambda x, y: product(x, y, ends), *inputs)

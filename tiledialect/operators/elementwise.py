@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, log, pi, sqrt
+from math import ceil, inf, log, pi, sqrt
 
 from xdsl.dialects.builtin import IntegerType, Signedness, f16, f64, i32
 from xdsl.ir import Attribute, SSAValue
@@ -297,3 +297,25 @@ def clamped_index(b: TensorBuilder, x: SSAValue, last: int) -> SSAValue:
     t = element_type(x)
     inner = b.op(ew.MinOp, x, like(b, x, min(last, et.limits(t)[1])))
     return cast(b, inner if et.is_unsigned(t) else b.op(ew.MaxOp, inner, like(b, x, 0)), i32)
+
+
+def common_divisor(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The greatest common divisor of two integers, by Euclid."""
+    first, second = (_size(b, v) for v in (x, y))
+    # Each two steps halve the numbers, or nearly.
+    for _ in range(ceil(_width(x) * log(2) / log((1 + sqrt(5)) / 2))):
+        is_done = b.op(ew.CmpEqOp, second, 0)
+        rest = b.op(ew.RemOp, first, b.select(is_done, like(b, second, 1), second))
+        first, second = b.select(is_done, first, second), b.select(is_done, second, rest)
+    return first
+
+
+def common_multiple(b: TensorBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The least common multiple of two integers."""
+    divisor = common_divisor(b, x, y)
+    divisor = b.select(b.op(ew.CmpEqOp, divisor, 0), like(b, x, 1), divisor)
+    return _size(b, b.mul(b.div(x, divisor), y))
+
+
+def _size(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    return x if et.is_unsigned(element_type(x)) else b.op(ew.AbsOp, x)

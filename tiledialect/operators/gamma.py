@@ -1,8 +1,8 @@
-"""Logarithm of the gamma function, and its derivative, by Lanczos' approximation."""
+"""Logarithm of the gamma function by Lanczos' approximation, and its derivatives."""
 
 from __future__ import annotations
 
-from math import inf, log, nan, pi
+from math import factorial, inf, log, nan, pi
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
@@ -59,6 +59,66 @@ def digamma(b: TensorBuilder, x: SSAValue) -> SSAValue:
     is_whole = b.op(ew.CmpEqOp, x, b.op(ew.FloorOp, x))
     is_pole = b.op(ew.BitAndOp, is_whole, b.op(ew.CmpLeOp, x, 0))
     return b.select(is_pole, like(b, x, nan), result)
+
+
+_SHIFT = 10
+"""Terms of the zeta function that are added before the rest is estimated."""
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+
+
+def polygamma(b: TensorBuilder, x: SSAValue, order: int) -> SSAValue:
+    """A derivative of ``digamma``, from the first on."""
+    x = cast(b, x, f32) if element_type(x) in et.SHORT_FLOATS else x
+    is_reflected = is_less(b, x, 0.5)
+    sign = (-1.0) ** (order + 1) * factorial(order)
+    own = b.mul(_zeta(b, b.select(is_reflected, b.sub(1.0, x), x), order + 1), sign)
+    # With the reflected number as well, it is a derivative of the cotangent.
+    rest = b.sub(x, b.op(ew.FloorOp, x))
+    angle = b.mul(b.select(is_reflected, rest, like(b, x, 0.5)), pi)
+    cotangent = b.div(b.op(ew.CosOp, angle), b.op(ew.SinOp, angle))
+    total: SSAValue = like(b, x, 0)
+    for c in reversed(_cotangent_derivative(order)):
+        total = b.add(b.mul(total, cotangent), c)
+    total = b.mul(total, pi ** (order + 1))
+    reflected = b.sub(b.mul(own, (-1.0) ** order), total)
+    result = b.select(is_reflected, reflected, own)
+    is_whole = b.op(ew.CmpEqOp, x, b.op(ew.FloorOp, x))
+    is_pole = b.op(ew.BitAndOp, is_whole, b.op(ew.CmpLeOp, x, 0))
+    return b.select(is_pole, like(b, x, inf if order % 2 else nan), result)
+
+
+def _zeta(b: TensorBuilder, x: SSAValue, power: int) -> SSAValue:
+    """Sum of ``(x + k) ** -power`` over all k, for x from 0.5 on, by Euler and Maclaurin."""
+
+    def inverse(place: SSAValue) -> SSAValue:
+        root = b.op(ew.RecipOp, place)
+        result = root
+        for _ in range(power - 1):
+            result = b.mul(result, root)
+        return result
+
+    total = inverse(x)
+    for k in range(1, _SHIFT):
+        total = b.add(total, inverse(b.add(x, float(k))))
+    last = b.add(x, float(_SHIFT))
+    term = inverse(last)
+    total = b.add(total, b.add(b.mul(b.mul(term, last), 1 / (power - 1)), b.mul(term, 0.5)))
+    factor, square = 0.5 * power, b.op(ew.RecipOp, b.mul(last, last))
+    term = b.div(term, last)
+    for k, number in enumerate(_BERNOULLI, 1):
+        total = b.add(total, b.mul(term, number * factor))
+        factor *= (power + 2 * k - 1) * (power + 2 * k) / ((2 * k + 1) * (2 * k + 2))
+        term = b.mul(term, square)
+    return total
+
+
+def _cotangent_derivative(order: int) -> list[float]:
+    """Coefficients of a derivative of the cotangent as a polynomial of it, the lowest first."""
+    found = [0.0, 1.0]
+    for _ in range(order):
+        slope = [k * c for k, c in enumerate(found)][1:]
+        found = [-x - y for x, y in zip([*slope, 0, 0], [0, 0, *slope], strict=True)]
+    return found
 
 
 def _arguments(b: TensorBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:

@@ -354,3 +354,15 @@ def scattered(
         unit = neutral(kind, element_type(x))
         total = scatter_extreme(b, updates, places, shape(x), kind, unit)
     return cast(b, b.op(COMBINED[kind], x, total), element_type(x))
+
+
+def histogram(b: TensorBuilder, x: SSAValue, bins: int, low: SSAValue, high: SSAValue) -> SSAValue:
+    """Number of reals in each of the bins between two numbers, in the type of ``x``.
+
+    The last bin has its upper end, too. Reals outside, and NaN, are in none.
+    """
+    is_inside = b.op(ew.BitAndOp, b.op(ew.CmpGeOp, x, low), b.op(ew.CmpLeOp, x, high))
+    share = b.div(b.mul(b.sub(x, low), float(bins)), b.sub(high, low))
+    place = clamped_index(b, cast(b, b.select(is_inside, share, 0.0), i32), bins - 1)
+    ones = full(b, 1, shape(x), element_type(x))
+    return scatter_rows(b, ones, cast(b, b.select(is_inside, place, -1), i32), bins)

@@ -132,6 +132,29 @@ def running(
     return cast(b, b.insert(result), t)
 
 
+def scanned(
+    b: TensorBuilder,
+    x: SSAValue,
+    combine: Callable[[SSAValue, SSAValue], SSAValue],
+    unit: int | float,
+    axis: int,
+) -> SSAValue:
+    """Aggregate by any associative function at each place of the elements along an axis up to it.
+
+    ``unit`` changes no aggregate. W. D. Hillis and G. L. Steele: each step doubles the distance.
+    """
+    sizes, t = shape(x), element_type(x)
+    none = [0] * len(sizes)
+    distance = 1
+    while distance < sizes[axis]:
+        front = section(b, x, axis, 0, sizes[axis] - distance)
+        low = [distance if k == axis else 0 for k in range(len(sizes))]
+        earlier = pad(b, front, constant(b, unit, t), low, none, none)
+        x = cast(b, combine(earlier, x), t)
+        distance *= 2
+    return x
+
+
 def reduced(
     b: TensorBuilder, x: SSAValue, kind: Aggregation, axes: Sequence[int], *, keeps: bool
 ) -> SSAValue:

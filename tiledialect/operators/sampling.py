@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import product
 from math import prod
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
+from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.elementwise import ops as ew
-from tiledialect.dialects.tile.special import GatherOp
+from tiledialect.dialects.tile.special import GatherOp, ScatterOp
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
 from tiledialect.operators.layout import cast, element_type, shape
+from tiledialect.operators.reductions import reduced
 
 MODES = ("nearest", "linear", "cubic")
 BORDERS = ("zeros", "border", "reflection")
@@ -37,24 +40,82 @@ def sample(
     ``x`` has a batch, features and spatial axes; ``grid`` a batch, axes of its own, and as its
     last axis the coordinates from -1 to 1, those of the last spatial axis first.
     """
-    sizes = shape(x)[2:]
     own = tuple(shape(grid)[:-1])
-    axes: list[Taps] = []
-    for k, size in enumerate(sizes):
-        at = len(sizes) - 1 - k
-        place = layout.reshape(b, layout.section(b, grid, len(own), at, at + 1), own)
-        place = _in_elements(b, place, size, aligns_corners=aligns_corners)
-        if border != "zeros" and mode != "cubic":
-            place = _moved_inside(b, place, size, border, aligns_corners=aligns_corners)
-        axes.append(_taps(b, place, mode))
+    axes = [_taps(b, place, mode) for place, _ in _places(b, x, grid, mode, border, aligns_corners)]
     total: SSAValue | None = None
+    table = _rows(b, x)
     for chosen in product(*axes):
-        part = _at(b, x, chosen, border, aligns_corners=aligns_corners)
+        number, inside = _number(b, x, [p for p, _ in chosen], border, aligns_corners)
+        weight = _weight(b, [w for _, w in chosen], inside)
+        part = b.mul(b.insert(GatherOp.make(table, number)), _column(b, weight, x))
         total = part if total is None else b.add(total, part)
     assert total is not None
     # The batch, the axes of the grid, then the features, which come second.
     last = len(own)
     return layout.transpose(b, total, [0, last, *range(1, last)])
+
+
+def sample_gradients(
+    b: TensorBuilder,
+    cotangent: SSAValue,
+    x: SSAValue,
+    grid: SSAValue,
+    mode: str,
+    border: str,
+    *,
+    aligns_corners: bool,
+) -> tuple[SSAValue, SSAValue]:
+    """Gradients of ``sample`` by the tensor and by the grid."""
+    rank = len(shape(x)) - 2
+    cotangent = layout.transpose(b, cotangent, [0, *range(2, rank + 2), 1])
+    places = _places(b, x, grid, mode, border, aligns_corners)
+    axes = [
+        [(*tap, slope) for tap, slope in zip(_taps(b, p, mode), _slopes(b, p, mode), strict=True)]
+        for p, _ in places
+    ]
+    table = _rows(b, x)
+    like = layout.full(b, 0, shape(table), element_type(x))
+    by_rows, by_place = like, [fn.like(b, places[0][0], 0) for _ in range(rank)]
+    for chosen in product(*axes):
+        number, inside = _number(b, x, [p for p, _, _ in chosen], border, aligns_corners)
+        weights, slopes = [w for _, w, _ in chosen], [s for _, _, s in chosen]
+        share = b.mul(cotangent, _column(b, _weight(b, weights, inside), x))
+        by_rows = b.add(by_rows, b.insert(ScatterOp.make(share, number, like)))
+        found = b.mul(b.insert(GatherOp.make(table, number)), cotangent)
+        total = reduced(b, found, Aggregation.add, [rank + 1], keeps=False)
+        for k in range(rank):
+            others = [slopes[k] if j == k else w for j, w in enumerate(weights)]
+            by_place[k] = b.add(by_place[k], b.mul(total, _weight(b, others, inside)))
+    sizes = (shape(x)[0], *shape(x)[2:], shape(x)[1])
+    by_x = layout.transpose(
+        b, layout.reshape(b, by_rows, sizes), [0, rank + 1, *range(1, rank + 1)]
+    )
+    columns = [
+        layout.reshape(b, b.mul(own, factor), (*shape(grid)[:-1], 1))
+        for own, (_, factor) in zip(by_place, places, strict=True)
+    ]
+    return by_x, layout.concatenate(b, columns[::-1], rank + 1)
+
+
+def _places(
+    b: TensorBuilder, x: SSAValue, grid: SSAValue, mode: str, border: str, aligns_corners: bool
+) -> list[tuple[SSAValue, SSAValue]]:
+    """Places of the points of a grid along each spatial axis, and their derivatives by the grid."""
+    sizes, own = shape(x)[2:], tuple(shape(grid)[:-1])
+    result: list[tuple[SSAValue, SSAValue]] = []
+    for k, size in enumerate(sizes):
+        at = len(sizes) - 1 - k
+        place = layout.reshape(b, layout.section(b, grid, len(own), at, at + 1), own)
+        place = _in_elements(b, place, size, aligns_corners=aligns_corners)
+        factor = fn.like(b, place, (size - 1 if aligns_corners else size) / 2)
+        if border != "zeros" and mode != "cubic":
+            turn = _turn(b, place, size, border, aligns_corners=aligns_corners)
+            place = _moved_inside(b, place, size, border, aligns_corners=aligns_corners)
+            last = float(size - 1)
+            is_moving = b.op(ew.BitAndOp, b.op(ew.CmpGtOp, place, 0.0), fn.is_less(b, place, last))
+            factor = b.select(is_moving, b.mul(turn, factor), 0.0)
+        result.append((place, factor))
+    return result
 
 
 def _in_elements(b: TensorBuilder, place: SSAValue, size: int, *, aligns_corners: bool) -> SSAValue:
@@ -64,18 +125,41 @@ def _in_elements(b: TensorBuilder, place: SSAValue, size: int, *, aligns_corners
     return b.sub(b.mul(b.add(place, 1.0), size / 2), 0.5)
 
 
+def _turn(
+    b: TensorBuilder, place: SSAValue, size: int, border: str, *, aligns_corners: bool
+) -> SSAValue:
+    """1, or -1 where a place moves backwards, reflected at the border."""
+    low, span = _reflected_span(size, aligns_corners)
+    if border != "reflection" or span <= 0:
+        return fn.like(b, place, 1)
+    away = b.sub(place, low)
+    _, is_even = _turns(b, b.op(ew.AbsOp, away), span)
+    forward = b.op(ew.BitXorOp, is_even, fn.is_less(b, away, 0.0))
+    return b.select(forward, fn.like(b, place, 1), fn.like(b, place, -1))
+
+
+def _reflected_span(size: int, aligns_corners: bool) -> tuple[float, float]:
+    """First place at which places are reflected, and the distance to the last one."""
+    return (0.0, size - 1.0) if aligns_corners else (-0.5, float(size))
+
+
+def _turns(b: TensorBuilder, distance: SSAValue, span: float) -> tuple[SSAValue, SSAValue]:
+    """Number of reflections on a distance, and whether it is even."""
+    turns = b.op(ew.FloorOp, b.mul(distance, 1 / span))
+    half = b.mul(turns, 0.5)
+    return turns, b.op(ew.CmpEqOp, half, b.op(ew.FloorOp, half))
+
+
 def _moved_inside(
     b: TensorBuilder, place: SSAValue, size: int, border: str, *, aligns_corners: bool
 ) -> SSAValue:
     """Places beyond the border, moved to it or reflected at it."""
     if border == "reflection":
-        low, span = (0.0, size - 1.0) if aligns_corners else (-0.5, float(size))
+        low, span = _reflected_span(size, aligns_corners)
         if span > 0:
             distance = b.op(ew.AbsOp, b.sub(place, low))
-            turns = b.op(ew.FloorOp, b.mul(distance, 1 / span))
+            turns, is_even = _turns(b, distance, span)
             rest = b.sub(distance, b.mul(turns, span))
-            half = b.mul(turns, 0.5)
-            is_even = b.op(ew.CmpEqOp, half, b.op(ew.FloorOp, half))
             place = b.add(b.select(is_even, rest, b.sub(span, rest)), low)
     return b.op(ew.MinOp, b.op(ew.MaxOp, place, 0.0), float(size - 1))
 
@@ -94,6 +178,21 @@ def _taps(b: TensorBuilder, place: SSAValue, mode: str) -> Taps:
     ]
 
 
+def _slopes(b: TensorBuilder, place: SSAValue, mode: str) -> list[SSAValue]:
+    """Derivatives of the weights of the elements near places."""
+    if mode == "nearest":
+        return [fn.like(b, place, 0)]
+    if mode == "linear":
+        return [fn.like(b, place, -1), fn.like(b, place, 1)]
+    rest = b.sub(place, b.op(ew.FloorOp, place))
+    distances = [b.sub(rest, float(k)) for k in (-1, 0, 1, 2)]
+    return [
+        b.select(fn.is_less(b, d, 0.0), b.neg(slope), slope)
+        for d in distances
+        for slope in [_cubic_slope(b, b.op(ew.AbsOp, d))]
+    ]
+
+
 def _cubic(b: TensorBuilder, x: SSAValue, a: float = -0.75) -> SSAValue:
     """Weight of an element at a distance (R. Keys, "Cubic convolution interpolation", 1981)."""
     near = b.add(b.mul(b.mul(b.sub(b.mul(x, a + 2), a + 3), x), x), 1.0)
@@ -101,18 +200,27 @@ def _cubic(b: TensorBuilder, x: SSAValue, a: float = -0.75) -> SSAValue:
     return b.select(b.op(ew.CmpLeOp, x, 1.0), near, far)
 
 
-def _at(
-    b: TensorBuilder,
-    x: SSAValue,
-    taps: Sequence[tuple[SSAValue, SSAValue]],
-    border: str,
-    *,
-    aligns_corners: bool,
-) -> SSAValue:
-    """Weighted elements at whole places; the features are the last axis."""
+def _cubic_slope(b: TensorBuilder, x: SSAValue, a: float = -0.75) -> SSAValue:
+    """Derivative of the weight of an element at a distance."""
+    near = b.mul(b.sub(b.mul(x, 3 * (a + 2)), 2 * (a + 3)), x)
+    far = b.add(b.mul(b.sub(b.mul(x, 3 * a), 10 * a), x), 8 * a)
+    return b.select(b.op(ew.CmpLeOp, x, 1.0), near, far)
+
+
+def _rows(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """Features of each element of each batch as a row."""
+    sizes = shape(x)
+    moved = layout.transpose(b, x, [0, *range(2, len(sizes)), 1])
+    return layout.reshape(b, moved, (sizes[0] * prod(sizes[2:]), sizes[1]))
+
+
+def _number(
+    b: TensorBuilder, x: SSAValue, places: Sequence[SSAValue], border: str, aligns_corners: bool
+) -> tuple[SSAValue, SSAValue | None]:
+    """Row of the element at whole places, and whether it is inside, if it may not be."""
     sizes, batch = shape(x)[2:], shape(x)[0]
-    number, weight, inside = None, None, None
-    for (place, own), size in zip(taps, sizes, strict=True):
+    number, inside = None, None
+    for place, size in zip(places, sizes, strict=True):
         if border == "zeros":
             fits = b.op(
                 ew.BitAndOp, b.op(ew.CmpGeOp, place, 0.0), b.op(ew.CmpLeOp, place, float(size - 1))
@@ -123,14 +231,18 @@ def _at(
             place = _moved_inside(b, place, size, border, aligns_corners=aligns_corners)
         place = cast(b, place, i32)
         number = place if number is None else b.add(b.mul(number, size), place)
-        weight = own if weight is None else b.mul(weight, own)
-    assert number is not None and weight is not None
+    assert number is not None
     if batch > 1:
         number = b.add(number, b.mul(layout.iota(b, shape(number), 0, i32), prod(sizes)))
-    rows = layout.transpose(b, x, [0, *range(2, len(shape(x))), 1])
-    table = layout.reshape(b, rows, (batch * prod(sizes), shape(x)[1]))
-    found = b.insert(GatherOp.make(table, number))
-    if inside is not None:
-        weight = b.select(inside, weight, fn.like(b, weight, 0))
-    factor = layout.reshape(b, cast(b, weight, element_type(x)), (*shape(weight), 1))
-    return b.mul(found, factor)
+    return number, inside
+
+
+def _weight(b: TensorBuilder, factors: Sequence[SSAValue], inside: SSAValue | None) -> SSAValue:
+    """Product of weights; 0 outside."""
+    result = reduce(b.mul, factors)
+    return result if inside is None else b.select(inside, result, fn.like(b, result, 0))
+
+
+def _column(b: TensorBuilder, weight: SSAValue, x: SSAValue) -> SSAValue:
+    """Weights in the type of ``x``, for all features."""
+    return layout.reshape(b, cast(b, weight, element_type(x)), (*shape(weight), 1))

@@ -19,7 +19,7 @@ from torch._dynamo.backends.common import aot_autograd
 
 from tiledialect.api.error_boundary import for_user
 from tiledialect.errors import TileError, TileWarning
-from tiledialect.torch.decompositions import decompositions
+from tiledialect.torch.decompositions.table import decompositions
 from tiledialect.torch.options import Options
 from tiledialect.torch.partition import is_check, partitioned, refusals
 

@@ -15,7 +15,7 @@ from tiledialect.operators import layout
 from tiledialect.operators.indexing import top_along
 from tiledialect.operators.layout import cast, shape
 from tiledialect.operators.random import dropout, normal, uniform
-from tiledialect.operators.sampling import sample
+from tiledialect.operators.sampling import sample, sample_gradients
 from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Operand, Values, in_type
 
 Sizes = Sequence[int]
@@ -140,6 +140,23 @@ def _grid_sampler(
     return sample(b, x, grid, MODES[mode], BORDERS[border], aligns_corners=aligns_corners)
 
 
+def _grid_sampler_backward(
+    b: TensorBuilder,
+    call: Call,
+    cotangent: SSAValue,
+    x: SSAValue,
+    grid: SSAValue,
+    mode: int,
+    border: int,
+    aligns_corners: bool,
+    wanted: Sequence[bool],
+) -> Values:
+    by_x, by_grid = sample_gradients(
+        b, cotangent, x, grid, MODES[mode], BORDERS[border], aligns_corners=aligns_corners
+    )
+    return by_x if wanted[0] else None, by_grid
+
+
 CREATION: dict[str, Conversion] = {
     "aten.arange.start_step": _arange,
     "aten.bernoulli.p": _bernoulli,
@@ -152,6 +169,9 @@ CREATION: dict[str, Conversion] = {
     "aten.full.default": _full,
     "aten.full_like.default": _full_like,
     "aten.grid_sampler_2d.default": _grid_sampler,
+    "aten.grid_sampler_2d_backward.default": _grid_sampler_backward,
+    "aten.grid_sampler_3d.default": _grid_sampler,
+    "aten.grid_sampler_3d_backward.default": _grid_sampler_backward,
     "aten.native_dropout.default": _dropout,
     "aten.new_empty_strided.default": _new_empty,
     "aten.normal.Tensor_Tensor": _normal,

@@ -13,6 +13,7 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import bits, gamma, layout
 from tiledialect.operators import elementwise as fn
+from tiledialect.operators.bessel import bessel_i
 from tiledialect.operators.layout import element_type, shape
 from tiledialect.passes.convert.aten.base import (
     Call,
@@ -74,11 +75,15 @@ COMPOSED: Mapping[str, Function] = {
     "erfc": fn.erfc,
     "erfinv": fn.erf_inv,
     "exp2": lambda b, x: b.op(ew.ExpOp, b.mul(x, log(2))),
+    "i0": lambda b, x: bessel_i(b, x, 0),
     "lgamma": gamma.log_gamma,
     "log10": lambda b, x: b.mul(b.op(ew.LogOp, x), 1 / log(10)),
     "log2": lambda b, x: b.mul(b.op(ew.LogOp, x), 1 / log(2)),
     "rsqrt": fn.rsqrt,
     "sign": _sign,
+    "special_i0e": lambda b, x: bessel_i(b, x, 0, is_scaled=True),
+    "special_i1": lambda b, x: bessel_i(b, x, 1),
+    "special_i1e": lambda b, x: bessel_i(b, x, 1, is_scaled=True),
 }
 """Operators that are ones of the library."""
 
@@ -234,6 +239,25 @@ def _pow(b: TensorBuilder, call: Call, x: Operand, exponent: Operand) -> SSAValu
             return b.op(ew.PowOp, base, in_type(b, exponent, call.type))
 
 
+def _polygamma(b: TensorBuilder, call: Call, order: int, x: SSAValue) -> SSAValue:
+    own = in_type(b, x, call.type)
+    return _result(b, call, gamma.polygamma(b, own, order) if order else _digamma(b, own))
+
+
+def _multiplied_and_added(
+    b: TensorBuilder, call: Call, x: Operand, y: Operand, z: Operand
+) -> SSAValue:
+    first, second, third = (in_type(b, v, call.type) for v in (x, y, z))
+    return b.add(b.mul(first, second), third)
+
+
+def _of_integers(function: Callable[[TensorBuilder, SSAValue, SSAValue], SSAValue]) -> Conversion:
+    def convert(b: TensorBuilder, call: Call, x: SSAValue, y: SSAValue) -> SSAValue:
+        return _result(b, call, function(b, in_type(b, x, call.type), in_type(b, y, call.type)))
+
+    return convert
+
+
 def _atan2(b: TensorBuilder, call: Call, y: SSAValue, x: SSAValue) -> SSAValue:
     return fn.atan2(b, in_type(b, y, call.type), in_type(b, x, call.type))
 
@@ -361,16 +385,20 @@ ELEMENTWISE: dict[str, Conversion] = {
     "aten.elu.default": _elu,
     "aten.fmax.default": _number_of(ew.MaxOp),
     "aten.fmin.default": _number_of(ew.MinOp),
+    "aten.gcd.default": _of_integers(fn.common_divisor),
     "aten.gelu.default": _gelu,
     "aten.hardtanh.default": _clamp,
     "aten.hypot.default": _hypot,
     "aten.isinf.default": _is_infinite,
     "aten.isnan.default": _is_nan,
+    "aten.lcm.default": _of_integers(fn.common_multiple),
     "aten.leaky_relu.default": _leaky_relu,
     "aten.lift_fresh_copy.default": _same,
     "aten.logical_not.default": _logical_not,
     "aten.nextafter.default": _next_after,
+    "aten.polygamma.default": _polygamma,
     "aten.signbit.default": _sign_bit,
     "aten.view.dtype": _view_dtype,
     "prims.convert_element_type.default": _to_copy,
+    "prims.fma.default": _multiplied_and_added,
 }

@@ -10,14 +10,16 @@ from xdsl.ir import SSAValue
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.indexing import gathered
-from tiledialect.operators.layout import element_type, literal, reshape, shape
+from tiledialect.operators.layout import element_type, literal, reshape, shape, transpose
 from tiledialect.operators.linear import (
     ConvolutionAxes,
     Window,
     convolution,
     convolution_by_kernel,
     convolution_by_x,
+    grouped_product,
     matmul,
+    product_of_groups,
 )
 from tiledialect.operators.pooling import window_count
 from tiledialect.operators.reductions import norm, reduced
@@ -46,6 +48,42 @@ def _added(
     if beta == 0:
         return product
     return b.add(product, bias if beta == 1 else b.mul(bias, in_type(b, beta, call.type)))
+
+
+def _grouped_product(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    y: SSAValue,
+    ends: SSAValue | None = None,
+    bias: SSAValue | None = None,
+    *_: object,
+) -> SSAValue:
+    """Products of groups of rows, columns or of both by matrices."""
+    t = call.type
+    if bias is not None:
+        raise call.refusal("a bias of groups")
+    if ends is None:
+        return matmul(b, x, y, t)
+    match len(shape(x)), len(shape(y)):
+        case 2, 3:
+            return grouped_product(b, x, y, ends, t)
+        case 3, 2:
+            turned = grouped_product(
+                b, transpose(b, y, [1, 0]), transpose(b, x, [0, 2, 1]), ends, t
+            )
+            return transpose(b, turned, [1, 0])
+        case _:
+            return product_of_groups(b, x, y, ends, t)
+
+
+def _experts_backward(
+    b: TensorBuilder, call: Call, x: SSAValue, y: SSAValue, ends: SSAValue, cotangent: SSAValue
+) -> Values:
+    """Gradients of a product of groups of rows, by the rows and by the matrices."""
+    t = element_type(cotangent)
+    by_x = grouped_product(b, cotangent, transpose(b, y, [0, 2, 1]), ends, t)
+    return by_x, product_of_groups(b, transpose(b, x, [1, 0]), cotangent, ends, t)
 
 
 def _axes(rank: int) -> tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes]:
@@ -148,6 +186,7 @@ def _own_distances(b: TensorBuilder, call: Call, x: SSAValue, power: float) -> S
 
 LINEAR: dict[str, Conversion] = {
     "aten._cdist_forward.default": _distances,
+    "aten._grouped_mm.default": _grouped_product,
     "aten._pdist_forward.default": _own_distances,
     "aten.addmm.default": _added,
     "aten.baddbmm.default": _added,
@@ -157,4 +196,6 @@ LINEAR: dict[str, Conversion] = {
     "aten.dot.default": _product,
     "aten.mm.default": _product,
     "aten.mv.default": _product,
+    "transformers.grouped_mm_fallback.default": _grouped_product,
+    "transformers.grouped_mm_fallback_backward.default": _experts_backward,
 }

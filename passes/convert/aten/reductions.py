@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from xdsl.dialects.builtin import i1, i32, i64
@@ -15,9 +15,15 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
 from tiledialect.operators import layout
-from tiledialect.operators.indexing import top_along
+from tiledialect.operators.indexing import histogram, top_along
 from tiledialect.operators.layout import cast, element_type, shape
-from tiledialect.operators.reductions import is_extreme, place_of_extreme, reduced, running
+from tiledialect.operators.reductions import (
+    is_extreme,
+    place_of_extreme,
+    reduced,
+    running,
+    scanned,
+)
 from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, in_type
 from tiledialect.passes.convert.aten.elementwise import as_bool
 
@@ -179,6 +185,45 @@ def _running_extreme(kind: Aggregation) -> Conversion:
     return convert
 
 
+def _running_sum_of_exponentials(b: TensorBuilder, call: Call, x: SSAValue, axis: int) -> SSAValue:
+    """Logarithms of running sums of exponentials."""
+    if not shape(x):
+        return x
+
+    def combine(one: SSAValue, other: SSAValue) -> SSAValue:
+        most, least = b.op(ew.MaxOp, one, other), b.op(ew.MinOp, one, other)
+        # Equal infinities differ by 0.
+        apart = b.select(b.op(ew.CmpEqOp, most, least), fn.like(b, x, 0), b.sub(least, most))
+        return b.add(most, b.op(ew.Log1pOp, b.op(ew.ExpOp, apart)))
+
+    return scanned(b, x, combine, -inf, call.axis(axis, len(shape(x))))
+
+
+def _histogram(
+    b: TensorBuilder,
+    call: Call,
+    x: SSAValue,
+    bins: int = 100,
+    low: Number = 0,
+    high: Number = 0,
+) -> SSAValue:
+    """Counts between two numbers; between the extremes if these are equal."""
+    flat = layout.reshape(b, x, (prod(shape(x)),))
+    if not et.is_float(element_type(x)):
+        raise call.refusal("a histogram of integers")
+    if 0 in shape(x):
+        return layout.full(b, 0, (bins,), call.type)
+    first, last = in_type(b, float(low), call.type), in_type(b, float(high), call.type)
+    if low == high:
+        first, last = (
+            reduced(b, flat, kind, [0], keeps=False) for kind in (Aggregation.min, Aggregation.max)
+        )
+        is_one = b.op(ew.CmpEqOp, first, last)
+        width = b.select(is_one, fn.like(b, x, 1), fn.like(b, x, 0))
+        first, last = b.sub(first, width), b.add(last, width)
+    return histogram(b, flat, bins, first, last)
+
+
 def _least(b: TensorBuilder, x: SSAValue, axis: int, number: int, *, keeps: bool) -> Pair:
     """The element along an axis before which there are ``number``, in order, and its place."""
     found, places = _top(b, x, axis, number + 1, is_least=True)
@@ -269,7 +314,9 @@ REDUCTIONS: dict[str, Conversion] = {
     "aten.cummin.default": _running_extreme(Aggregation.min),
     "aten.cumprod.default": _running(Aggregation.mul),
     "aten.cumsum.default": _running(Aggregation.add),
+    "aten.histc.default": _histogram,
     "aten.kthvalue.default": _of_rank,
+    "aten.logcumsumexp.default": _running_sum_of_exponentials,
     "aten.max.default": _over_all(Aggregation.max),
     "aten.max.dim": _extreme(Aggregation.max),
     "aten.mean.default": _mean_of_all,

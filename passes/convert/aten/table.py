@@ -34,7 +34,6 @@ CONVERSIONS: Mapping[str, Conversion] = {
 COUNTED = "the size of its result depends on numbers that a call computes"
 MEMORY = "it tells the memory of a tensor"
 REASONS: Mapping[str, str] = {
-    "aten._embedding_bag.default": "bags are not supported",
     "aten._fft_c2r.default": "there are no complex tensors",
     "aten._fft_r2c.default": "there are no complex tensors",
     "aten._local_scalar_dense.default": "the number of a tensor is not known beforehand",

@@ -1,0 +1,125 @@
+"""Scatters that combine, and searches."""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+aten = torch.ops.aten
+
+
+def scatter_reduced(
+    x: Tensor,
+    axis: int,
+    places: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """``scatter_reduce`` of means, or without the tensor's own elements."""
+    if include_self and reduce != "mean":
+        return NotImplemented
+    count = torch.zeros_like(x).scatter_add(axis, places, torch.ones_like(source))
+    if not include_self:
+        x = torch.where(count > 0, _identity(reduce, x), x)
+    if reduce != "mean":
+        return aten.scatter_reduce.two(x, axis, places, source, reduce)
+    total = x.scatter_add(axis, places, source)
+    count = count + 1 if include_self else count.clamp(min=1)
+    if x.is_floating_point():
+        return total / count
+    return torch.div(total, count, rounding_mode="floor")
+
+
+def _identity(reduce: str, x: Tensor) -> float:
+    """The number with which a reduction changes nothing."""
+    if reduce in ("amax", "amin"):
+        is_real = x.is_floating_point()
+        limits = torch.finfo(x.dtype) if is_real else torch.iinfo(x.dtype)
+        low, high = (-torch.inf, torch.inf) if is_real else (limits.min, limits.max)
+        return low if reduce == "amax" else high
+    return 1 if reduce == "prod" else 0
+
+
+def scatter_combined(
+    x: Tensor, axis: int, places: Tensor, source: Tensor, *, reduce: str
+) -> Tensor:
+    """``scatter`` by additions or products."""
+    name = {"add": "sum", "multiply": "prod"}[reduce]
+    return aten.scatter_reduce.two(x, axis, places, source, name)
+
+
+def searched(
+    borders: Tensor,
+    values: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """``searchsorted``: the number of elements of a sorted row that lie below each value.
+
+    All of them lie below NaN.
+    """
+    if sorter is not None:
+        borders = borders.gather(-1, sorter)
+    low, values = borders if borders.dim() == 1 else borders[..., None, :], values[..., None]
+    is_behind = low > values if right or side == "right" else low >= values
+    return (~is_behind).sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
+
+
+def searched_number(
+    borders: Tensor,
+    value: float,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """``searchsorted`` of a number."""
+    values = torch.full((), value, dtype=borders.dtype, device=borders.device)
+    return searched(borders, values, out_int32=out_int32, right=right, side=side, sorter=sorter)
+
+
+def scatter_value_combined(
+    x: Tensor, axis: int, places: Tensor, value: float, *, reduce: str
+) -> Tensor:
+    """``scatter`` of a number by additions or products."""
+    source = torch.full(places.shape, value, dtype=x.dtype, device=x.device)
+    return scatter_combined(x, axis, places, source, reduce=reduce)
+
+
+def index_reduced(
+    x: Tensor, axis: int, places: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """``index_reduce``: places along an axis are those of whole slices."""
+    if x.dim() == 0:
+        x, source = x.reshape(1), source.reshape(1)
+        return index_reduced(x, 0, places, source, reduce, include_self=include_self).reshape(())
+    axes = [1] * x.dim()
+    axes[axis] = -1
+    whole = places.view(axes).expand(source.shape)
+    return x.scatter_reduce(axis, whole, source, reduce, include_self=include_self)
+
+
+def put(x: Tensor, places: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """``put``: places are those of the flat tensor."""
+    values = source.reshape(places.shape)
+    return aten.index_put(x.reshape(-1), [places], values, accumulate).reshape(x.shape)
+
+
+def masked_scatter_backward(cotangent: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Gradient of ``masked_scatter`` by the source: the elements that a mask chooses, in order."""
+    mask = mask.expand(cotangent.shape).reshape(-1)
+    chosen = torch.where(mask, cotangent.reshape(-1), 0)
+    count = math.prod(sizes)
+    place = (mask.cumsum(0) - 1).clamp(0, max(0, count - 1))
+    return cotangent.new_zeros(count).scatter_add(0, place, chosen).view(sizes)
