@@ -299,8 +299,9 @@ def partly_complex(x):
 def test_operators_are_left_to_pytorch():
     x = torch.randn(6, requires_grad=True)
     run = torch.compile(partly_complex, backend="tiledialect")
-    with pytest.warns(td.TileWarning, match=r"left to PyTorch: .*fft"):
+    with pytest.warns(td.TileWarning, match=r"left to PyTorch: .*fft") as told:
         found = run(x)
+    assert all(re.search(r"\baten\.\w+", str(warning.message)) for warning in told)
     expected = partly_complex(x)
     agree(found, expected)
     agree(*(torch.autograd.grad(v.sum(), x)[0] for v in (found, expected)))
@@ -337,6 +338,16 @@ def test_breaks_of_the_graph():
 
     x = torch.randn(3)
     agree(compiled(f)(x), x.exp().sum())
+
+
+def test_modules_of_operators_that_are_left():
+    class Spectrum(torch.nn.Module):
+        def forward(self, x):
+            return torch.view_as_real(torch.fft.fft(x))
+
+    model = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Sequential(Spectrum()))
+    with pytest.raises(td.TileError, match=r"complex tensors \(in module 1\.0\)$"):
+        compiled(model)(torch.randn(6))
 
 
 def test_strict():

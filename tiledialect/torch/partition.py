@@ -15,10 +15,12 @@ from xdsl.dialects.builtin import TensorType
 
 from tiledialect.errors import TileError
 from tiledialect.passes.convert.aten.graph import (
+    MODEL,
     GraphConverter,
     element_type_of,
     is_update,
     is_view,
+    layer_of,
     size_hint,
 )
 from tiledialect.torch.graphs import CompiledGraph
@@ -36,13 +38,20 @@ def refusals(graph: torch.fx.Graph) -> dict[Node, TileError]:
                 converter.values[node] = converter.convert(node)
                 continue
             except TileError as error:
-                found[node] = error
+                found[node] = TileError(f"{error}{_in_module(node)}")
             except Exception as error:
                 # PyTorch runs what conversions do not foresee.
-                found[node] = TileError(f"{node.target} ({node.name}) cannot be converted: {error}")
+                reason = f"{node.target} ({node.name}) cannot be converted: {error}"
+                found[node] = TileError(f"{reason}{_in_module(node)}")
         if node.op != "output":
             converter.values[node] = _unknown(converter, node, node.meta.get("val"))
     return found
+
+
+def _in_module(node: Node) -> str:
+    """Module of a model to which a call belongs, for a message; nothing for the model itself."""
+    layer = layer_of(node)
+    return "" if layer == MODEL else f" (in module {layer})"
 
 
 def _unknown(converter: GraphConverter, node: Node, value: Any) -> Any:

@@ -58,8 +58,11 @@ class GraphConverter:
 
     def convert(self, node: FxNode) -> Value:
         """The value of a call; raises a TileError if it cannot be made."""
-        arguments = self._arguments(node)
         target = node.target
+        try:
+            arguments = self._arguments(node)
+        except TileError as error:
+            raise TileError(f"{target} ({node.name}) cannot be converted: {error}") from None
         if target is operator.getitem:
             return arguments[0][arguments[1]]
         name = "aten.copy.default" if is_update(node) else str(target)
@@ -79,7 +82,7 @@ class GraphConverter:
             _memory(node.args[0] if node.args else None),
         )
         try:
-            with self.function.b.of_layer(_layer(node)):
+            with self.function.b.of_layer(layer_of(node)):
                 made = conversion(self.function.b, call, *arguments)
         except (TileError, VerifyException) as error:
             raise TileError(f"{name} ({node.name}) cannot be converted: {error}") from None
@@ -125,12 +128,16 @@ class GraphConverter:
         return b.add(self._seed, literal(b, np.array([0, 0, 0, self._draws], np.uint32)))
 
 
-def _layer(node: FxNode) -> str:
+MODEL = "model"
+"""Layer of operators that are in no module of a model."""
+
+
+def layer_of(node: FxNode) -> str:
     """Module of a model to which a node belongs, forward or backward, without the model's name."""
     stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
     path = next((path for path, *_ in reversed([*stack.values()])), "")
     parts = re.findall(r"[\w-]+", path.replace("._modules", ""))
-    return ".".join(parts[2:]) or "model"
+    return ".".join(parts[2:]) or MODEL
 
 
 def _check_shapes(name: str, made: Value, known: Any) -> None:
