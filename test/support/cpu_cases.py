@@ -179,3 +179,15 @@ def in_blocks(size: int, channels: int) -> Facts:
         tensor(0, (blocks, 2 * size, 2 * size, 32), "cb", 2 * y + j - 1, 2 * x + i - 1, "ci"),
         tensor(1, (blocks, blocks, 3, 3, 32, 32), "b", "cb", "j", "i", "ci", "co"),
     )
+
+
+def pointwise_in_blocks(pixels: int, channels: int, results: int) -> Facts:
+    """A convolution by one point whose channels lie in blocks of 32."""
+    inner, outer = channels // 32, results // 32
+    return facts(
+        3,
+        {"b": outer, "p": pixels, "co": 32, "cb": inner, "ci": 32},
+        tensor(0, (outer, pixels, 32), "b", "p", "co"),
+        tensor(0, (inner, pixels, 32), "cb", "p", "ci"),
+        tensor(1, (outer, inner, 32, 32), "b", "cb", "ci", "co"),
+    )

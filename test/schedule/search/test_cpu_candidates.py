@@ -16,6 +16,7 @@ from cpu_cases import (
     depthwise_weights,
     facts,
     in_blocks,
+    pointwise_in_blocks,
     product,
     proposed_by,
     strided_planes,
@@ -423,3 +424,12 @@ def test_short_rows_that_end_within_a_vector_are_summed_one_by_one(length: int, 
     assert found
     copies = {prod(lv.extent for lv in s.levels if lv.role is Role.UNROLL) for s in found}
     assert (copies == {1}) is is_alone
+
+
+def test_a_group_has_all_blocks_of_channels_for_few_pixels_where_all_pixels_are_too_many():
+    case = pointwise_in_blocks(196, 1024, 256)
+    device = two_cores(16)
+    levels = ranked(case, device)[0].schedule.levels
+    assert {x.index for x in levels if x.role is Role.GROUP} == {"p"}
+    loops = [x.index for x in levels if x.role is Role.SERIAL]
+    assert loops.index("b") < loops.index("p")

@@ -256,7 +256,7 @@ def _blocks(
             several = (
                 _serial(r, counts, columns, groups, even=even, first=first)
                 for even in (False, True)
-                for first in (r.rows, _rows_of_copies(facts, r, tile))
+                for first in _orders(facts, r, tile)
             )
             for blocks in dict.fromkeys(several):
                 is_end = columns in (1, whole)
@@ -324,6 +324,20 @@ def _packings(facts: Facts, r: Roles, tile: Shape) -> list[tuple[int, ...]]:
     """Sets of operands to stage: the required ones, or all that vectors are read from."""
     vectors = (t.number for t in facts.inputs if r.along in t.names)
     return [*dict.fromkeys((tile.staged, tuple(sorted({*tile.staged, *vectors}))))]
+
+
+def _orders(facts: Facts, r: Roles, tile: Shape) -> Iterator[Sequence[str]]:
+    """The indices of rows in the orders in which a group may have all tiles along them.
+
+    Blocks of the lanes' index move the operand that vectors are read from alone. A group that has
+    all of them reads few rows again for each, which the second cache holds where it has no room for
+    all rows.
+    """
+    yield r.rows
+    yield _rows_of_copies(facts, r, tile)
+    lanes = [r.along in t.names for t in facts.inputs]
+    moving = {n: [n in t.names for t in facts.inputs] for n in r.rows}
+    yield sorted(r.rows, key=lambda name: moving[name] != lanes)
 
 
 def _rows_of_copies(facts: Facts, r: Roles, tile: Shape) -> Sequence[str]:
