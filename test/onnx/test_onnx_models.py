@@ -140,6 +140,75 @@ def test_initializers_of_files_are_given_up(tmp_path: Path, is_beside: bool):
         changed.reference(x)
 
 
+def _reads(model: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the initializers that are read from now on."""
+    found: list[str] = []
+    taken = type(model._initializers).taken
+
+    def told(self: Any, name: str) -> np.ndarray:
+        if self._arrays[name] is None:
+            found.append(name)
+        return taken(self, name)
+
+    monkeypatch.setattr(type(model._initializers), "taken", told)
+    return found
+
+
+def _two_weights(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """A file of a model that sums a large weight, and adds one as it is."""
+    w, c = np.ones((48, 32), "f4"), np.arange(4096, dtype="f4").reshape(128, 32)
+    nodes = [
+        helper.make_node("ReduceSum", ["w", "axes"], ["v"], keepdims=0),
+        helper.make_node("Mul", ["x", "v"], ["p"]),
+        helper.make_node("Slice", ["c", "begin", "size"], ["d"]),
+        helper.make_node("Shape", ["p"], ["size"]),
+        helper.make_node("Add", ["p", "d"], ["y"]),
+    ]
+    nodes[2], nodes[3] = nodes[3], nodes[2]
+    weights = {"w": w, "axes": np.array([0]), "c": c, "begin": np.array([0, 0])}
+    onnx.save(_model(nodes, [("x", ["n", 32])], [("y", ["n", 32])], **weights), str(path))
+    return w, c
+
+
+def test_initializers_of_files_are_read_when_kernels_need_them(
+    device: td.Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    w, c = _two_weights(tmp_path / "two.onnx")
+    model = td.onnx.load(tmp_path / "two.onnx", device=device)
+    reads = _reads(model, monkeypatch)
+    for count in (8, 16):
+        x = np.full((count, 32), 2, "f4")
+        # Sums of whole numbers.
+        assert np.array_equal(model(x), x * w.sum(0) + c[:count])
+        assert sorted(reads) == ["c", "w"]
+    # On a device with memory of its own the host's is needed no more.
+    assert (model._initializers._arrays["c"] is None) != device.uses_host_memory
+
+
+@pytest.mark.parametrize("is_text", (False, True))
+def test_numbers_in_any_field_are_read(tmp_path: Path, is_text: bool):
+    w = np.arange(5000, dtype="f4").reshape(50, 100)
+    proto = _model(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])], [("x", [2, 50])], [("y", [2, 100])]
+    )
+    own = helper.make_tensor("w", TensorProto.FLOAT, w.shape, w.reshape(-1))
+    proto.graph.initializer.append(own)
+    path = tmp_path / ("net.textproto" if is_text else "net.onnx")
+    onnx.save(proto, str(path))
+    x = np.ones((2, 50), "f4")
+    assert np.array_equal(td.onnx.load(path)(x), x @ w)
+
+
+def test_files_that_end_early(tmp_path: Path):
+    _two_weights(tmp_path / "two.onnx")
+    data = (tmp_path / "two.onnx").read_bytes()
+    for size in (0, 100, len(data) // 2, len(data) - 1):
+        path = tmp_path / f"{size}.onnx"
+        path.write_bytes(data[:size])
+        with pytest.raises(td.TileError, match=r"onnx cannot be read: "):
+            td.onnx.load(path)
+
+
 def test_constants_of_nodes_may_be_in_files(tmp_path: Path):
     w, c, x = (np.full((3, 3), k, np.float32) for k in (2, 3, 4))
     node = helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(c))

@@ -10,6 +10,7 @@ import ctypes
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from mmap import ACCESS_COPY, mmap
 from typing import Any
 
@@ -94,13 +95,19 @@ def aligned(array: Any) -> Any:
     """
     if not isinstance(array, np.ndarray) or array.dtype.hasobject:
         return array
-    size = array.nbytes + LINE
+    found = aligned_empty(array.shape, array.dtype)
+    found[...] = array
+    return found
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An array without numbers yet, as ``aligned`` gives it."""
+    nbytes = prod(shape) * dtype.itemsize
+    size = nbytes + LINE
     memory = mmap(-1, size, access=ACCESS_COPY) if size > OWN_PAGES else bytearray(size)
     room = np.frombuffer(memory, np.uint8)
     start = -room.ctypes.data % LINE
-    found = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    found[...] = array
-    return found
+    return room[start : start + nbytes].view(dtype).reshape(shape)
 
 
 def _trim() -> None:

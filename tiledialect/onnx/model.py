@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -21,7 +22,7 @@ from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES, type_of, without_missing
 from tiledialect.api.packing import Packing, packing_of
-from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES
+from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import from_python, placed
 from tiledialect.lru_cache import LruCache
@@ -38,7 +39,12 @@ from tiledialect.onnx.initializers import (
     without_numbers,
 )
 from tiledialect.passes.convert.onnx.base import UNSUPPORTED, UnknownValueError
-from tiledialect.passes.convert.onnx.graph import Array, Converted, convert_model
+from tiledialect.passes.convert.onnx.graph import (
+    Array,
+    Converted,
+    convert_model,
+    parameter_types,
+)
 
 Given = Array | list[Array]
 """Value of an input: a tensor, or a sequence of them."""
@@ -119,6 +125,14 @@ class Model:
     def outputs(self) -> tuple[str, ...]:
         """Names of the model's outputs."""
         return tuple(o.name for o in self._proto.graph.output)
+
+    @cached_property
+    def _described(self) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Shapes and element types of the initializers that functions take."""
+        return {
+            name: (t.get_shape(), NUMPY_TYPES[t.element_type])
+            for name, t in parameter_types(self._proto).items()
+        }
 
     # -- calling -----------------------------------------------------------------------------
 
@@ -245,10 +259,11 @@ class Model:
         key = packing.text, *(names[n] for n in packing.constants)
         own = {n: self._placed(function, names[n], values[n]) for n in packing.inputs}
         if (kept := self._kept.find(key)) is None:
-            read = self._arrays([values[n] for n in packing.constants])
-            # On a device these are copied for this alone.
-            arrays = [placed(function.device, array) for array in read]
-            del read
+            # They are read, and on a device copied, for this alone.
+            arrays = [
+                placed(function.device, self._initializers.taken(names[n]))
+                for n in packing.constants
+            ]
             kept = packing.results(dict(zip(packing.constants, arrays, strict=True)))
             kept = self._kept.put(key, kept)
             self._initializers.release(
@@ -262,7 +277,8 @@ class Model:
         """The parts of a function, looked for once."""
         if not ready.is_divided and not self._gradients and not self._options.get("tune"):
             constants = [own for own, name in names.items() if name in self._initializers]
-            types = ready.function.types(self._arrays(given), {})
+            said = [self._described[x] if isinstance(x, str) else x for x in given]
+            types = ready.function.types(said, {})
             ready.packing = packing_of(ready.function, types, constants)
         ready.is_divided = True
         return ready.packing
@@ -354,8 +370,9 @@ class Model:
         if name is None or name not in self._initializers or function.device.uses_host_memory:
             return self._initializers[given] if isinstance(given, str) else given
         if name not in self._resident:
-            (array,) = self._arrays([given])
+            array = self._initializers.taken(given) if isinstance(given, str) else given
             self._resident[name] = placed(function.device, array)
+            self._initializers.release([name])
         return self._resident[name]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -37,7 +37,7 @@ class Scope(Protocol):
 
     values: dict[str, Value | TileError]
     """Tensors by name; in the place of one that cannot be made, the reason."""
-    arrays: dict[str, Array]
+    arrays: MutableMapping[str, Array]
     """Numbers that are known by name."""
 
     def value(self, name: str) -> Value:
@@ -46,6 +46,10 @@ class Scope(Protocol):
 
     def known(self, name: str) -> Array:
         """Numbers of a name; raises ``UnknownValueError`` where they depend on an input's."""
+        ...
+
+    def is_literal(self, name: str) -> bool:
+        """Whether the numbers of a name are known, and not those of an argument."""
         ...
 
     def convert(self, nodes: Iterable[onnx.NodeProto]) -> None:

@@ -71,7 +71,9 @@ def _loop(b: TensorBuilder, node: Node) -> Values:
         if k >= MOST_ITERATIONS:
             raise node.refusal(f"it runs more than {MOST_ITERATIONS} times")
         scope = node.scope.inner()
-        scope.arrays |= {inputs[0]: np.array(k, np.int64), inputs[1]: np.array(goes_on)} | known
+        scope.arrays.update(
+            {inputs[0]: np.array(k, np.int64), inputs[1]: np.array(goes_on)} | known
+        )
         _passed(scope, inputs[2:], carried)
         results = [scope.value(name) for name in _convert(scope, body)]
         goes_on = bool(scope.known(body.output[0].name).reshape(-1)[0])

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx.reference import ReferenceEvaluator
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
@@ -42,7 +43,7 @@ class GraphScope:
     """Version of each domain's operator set."""
     values: dict[str, Value | TileError] = field(default_factory=dict[str, "Value | TileError"])
     """Tensors by name; in the place of one that cannot be made, the reason."""
-    arrays: dict[str, Array] = field(default_factory=dict[str, Array])
+    arrays: MutableMapping[str, Array] = field(default_factory=dict[str, Array])
     """Numbers that are known by name."""
     dynamic: frozenset[str] = frozenset()
     """Inputs whose numbers a call gives."""
@@ -68,6 +69,11 @@ class GraphScope:
         if self.outer is not None:
             return self.outer.value(name)
         raise TileError(f"the graph has no value {name}")
+
+    def is_literal(self, name: str) -> bool:
+        """Whether the numbers of a name are known here, and not those of an argument: initializers
+        of files would be read again."""
+        return name in self.arrays and not isinstance(self.values.get(name), BlockArgument)
 
     def known(self, name: str) -> Array:
         """Numbers of a name, computed by ONNX's own evaluator from those that are known.
@@ -111,7 +117,7 @@ class GraphScope:
 
     def _known_shape(self, node: Node) -> tuple[int, ...] | None:
         name = node.proto.input[0]
-        if name in node.scope.arrays:
+        if node.scope.is_literal(name):
             return node.scope.arrays[name].shape
         return tuple(shape(node.tensor(0)))
 
@@ -183,7 +189,7 @@ class GraphScope:
         """Type of a name; empty where there is none."""
         if not name:
             return onnx.TypeProto()
-        if name in self.arrays:
+        if self.is_literal(name):
             return _proto_of(self.arrays[name].dtype, self.arrays[name].shape)
         value = self.value(name)
         if not isinstance(value, tuple):
@@ -213,7 +219,7 @@ class GraphScope:
         self.producers[formal] = Node(
             onnx.helper.make_node("Identity", [name], [formal]), outer, self.versions.get("", 0)
         )
-        if name in outer.arrays:
+        if outer.is_literal(name):
             self.arrays[formal] = outer.arrays[name]
         else:
             self.values[formal] = outer.value(name)
@@ -258,7 +264,8 @@ def convert_model(
     initializers: Mapping[str, Array],
     name: str,
 ) -> Converted:
-    """A model as a function of its inputs, of given types, and of the initializers in use.
+    """A model as a function of its inputs, of given types, and of the initializers in use, of which
+    only those are read whose numbers are parts of the program.
 
     ``known`` are inputs whose numbers are parts of the program. Raises ``UnknownValueError`` for
     an input that has to be one, and a TileError for a node that cannot be converted.
@@ -268,13 +275,13 @@ def convert_model(
     scope = GraphScope(
         function.b,
         versions,
-        arrays={**initializers, **known},
+        arrays=ChainMap({**known}, cast("MutableMapping[str, Array]", initializers)),
         dynamic=frozenset(types),
         functions={(f.domain, f.name): f for f in model.functions},
         is_named=True,
     )
     flat = {key: t for name, given in types.items() for key, t in _flat(name, given)}
-    taken = {**flat, **{k: _type(a) for k, a in initializers.items() if _is_parameter(a)}}
+    taken = {**flat, **parameter_types(model)}
     for key, t in taken.items():
         scope.values[key] = function.argument(key, t)
     for key, given in types.items():
@@ -307,10 +314,11 @@ def _leaves(value: Value) -> list[SSAValue]:
     return [leaf for part in value for leaf in _leaves(part)]
 
 
-def _type(array: Array) -> TensorType[Any]:
-    return TensorType(ELEMENT_TYPES[array.dtype], array.shape)
-
-
-def _is_parameter(array: Array) -> bool:
-    """Whether an initializer is an argument of the function, not a part of the program."""
-    return array.dtype in ELEMENT_TYPES and array.ndim > 0 and array.dtype.kind not in "iub"
+def parameter_types(model: onnx.ModelProto) -> dict[str, TensorType[Any]]:
+    """Types of the initializers that are arguments of the function, not parts of the program."""
+    found: dict[str, TensorType[Any]] = {}
+    for t in model.graph.initializer:
+        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(t.data_type))
+        if dtype in ELEMENT_TYPES and t.dims and dtype.kind not in "iub":
+            found[t.name] = TensorType(ELEMENT_TYPES[dtype], t.dims)
+    return found
