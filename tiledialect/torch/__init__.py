@@ -12,7 +12,7 @@ except ImportError:
     raise ImportError("td.torch needs PyTorch: pip install 'tiledialect[torch]'") from None
 
 from tiledialect.torch.profiling import profile
-from tiledialect.torch.residence import to_device
+from tiledialect.torch.residence import to_device, to_disk
 from tiledialect.torch.tensor_functions import TorchFunction, function
 
-__all__ = ["TorchFunction", "function", "profile", "to_device"]
+__all__ = ["TorchFunction", "function", "profile", "to_device", "to_disk"]

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
 from typing import Any
 from weakref import ReferenceType, ref
 
@@ -13,12 +15,14 @@ import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from tiledialect import disk
 from tiledialect.api.error_boundary import front_door
 from tiledialect.api.function import Function
 from tiledialect.api.packing import Packing, packing_of
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lru_cache import LruCache
+from tiledialect.torch.file_memory import forget_pages, moved_to_file
 from tiledialect.torch.tensors import Tensor, array_of, tensor_of
 
 Inputs = Sequence[tuple[str, Any]]
@@ -72,6 +76,29 @@ def to_device(model: torch.nn.Module) -> torch.nn.Module:
     for tensor in (*model.parameters(), *model.buffers()):
         if not tensor.is_inference():
             _add(tensor, ref(tensor))
+    return model
+
+
+@front_door
+def to_disk(model: torch.nn.Module, folder: str | PathLike[str] | None = None) -> torch.nn.Module:
+    """Move the parameters of a model from memory to a file, of which the system reads what is used.
+
+    Compiled graphs of inference keep weights as their kernels read them, after ``to_device``: the
+    parameters themselves are seldom read then, and need not be in memory, too. They stay what they
+    are: they may be read and changed, saved and compiled for other shapes. The file goes with them,
+    and has no name. It is in ``folder``, which must be on a disk; else in the folder of compiled
+    programs. Buffers and small parameters stay in memory. Gives the model.
+
+    Raises:
+        TileError: the argument is no module, or the file cannot be written.
+    """
+    if not isinstance(model, torch.nn.Module):
+        raise TileError(f"to_disk takes a torch.nn.Module, not {type(model).__name__}")
+    chosen = disk.folder() if folder is None else Path(folder)
+    for before, after in moved_to_file(model, chosen):
+        if (own := _residents.pop(before._cdata, None)) is not None:
+            own.reference = StorageWeakRef(after)
+            _residents[after._cdata] = own
     return model
 
 
@@ -190,7 +217,7 @@ def resident(value: Any) -> Resident | None:
 
 
 def _key(queue: Any, tensor: Tensor) -> tuple[Any, ...]:
-    return queue, tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+    return queue, tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
 
 
 def _copy(queue: Any, name: str, value: Any) -> Any:
@@ -204,6 +231,7 @@ def _copy(queue: Any, name: str, value: Any) -> Any:
     known, array = own.copies.get(key, (None, None))
     if known != version:
         array = upload(queue, array_of(name, value))
+        forget_pages(value)
         # Copies of earlier versions are not read again.
         current = {k: copy for k, copy in own.copies.items() if copy[0] == version}
         own.copies = {**current, key: (version, array)}
@@ -253,6 +281,8 @@ class Parts:
         versions, kept = self._kept.find(packing.text) or (None, ())
         if versions is None or not _same(versions, current):
             kept = packing.results(self._first(given, packing))
+            for name in packing.constants:
+                forget_pages(given[name])
             self._kept.put(packing.text, (current, kept))
         arrays = packing.arrays(given, kept)
         return packing.second, list(zip(packing.second.inputs, arrays, strict=True)), read
