@@ -10,7 +10,7 @@ from described import spec
 
 import tiledialect as td
 from tiledialect.api import packing as own
-from tiledialect.api.packing import packing_of
+from tiledialect.api.packing import KeptParts, packing_of
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.device import devices
 from tiledialect.passes.algebra import tile_merge_products
@@ -102,10 +102,13 @@ def test_what_depends_on_no_argument(device: str):
     assert np.array_equal(packing.second(x, w, *on_host), f(x, w))
 
 
+NOTHING = KeptParts(())
+
+
 def test_parts_are_of_a_device_as_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     types = SUMMED.types(("3x5xf32", "5x4xf32", "5xf32"), {})
     found: list[int] = []
-    monkeypatch.setattr(own, "_split", lambda *given: found.append(len(given)) or [])
+    monkeypatch.setattr(own, "_split", lambda *given: found.append(len(given)) or NOTHING)
     monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
     for _ in range(2):
         assert packing_of(SUMMED, types, ["W"]) is None

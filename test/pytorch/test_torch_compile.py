@@ -11,6 +11,7 @@ import pytest
 
 import tiledialect as td
 from tiledialect.api.function import Function
+from tiledialect.ir.target_spec import precision_of
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
@@ -407,16 +408,32 @@ def tensors(found):
 
 
 def test_options_reach_the_compiler():
-    seen = {}
+    seen = []
 
-    def kept(module, **options):
-        seen.update(options)
+    def kept(source, name, device, choices):
+        precision = precision_of(source.header), precision_of(source.module)
+        seen.append((name, device, choices.tune, *precision))
         return td.compile("function (X) -> (Y) { Y = X; }")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tiledialect.torch.graphs.compile_module", kept)
+        patch.setattr("tiledialect.torch.graphs.Function", kept)
         compiled(torch.relu, precision="exact", tune=3)(torch.randn(3))
-    assert seen == {"device": None, "precision": "exact", "tune": 3}
+    assert seen == [("model", None, 3, "exact", "exact")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"precision": "f16"}, "there is no precision 'f16'"),
+        ({"tune": -1}, "`tune` must be a number of schedules"),
+        ({"device": "nowhere"}, "nowhere"),
+    ],
+)
+def test_wrong_values_of_options(options, message):
+    for _ in range(2):
+        torch.compiler.reset()
+        with pytest.raises(td.TileError, match=message):
+            compiled(lambda x: x + 1, **options)(torch.randn(3))
 
 
 @pytest.mark.usefixtures("by_reference")

@@ -84,13 +84,13 @@ def compile(
         else:
             check_tensors(chosen)
         if precision is not None:
-            _set_precision(loaded.module, precision)
+            set_precision(loaded.module, precision)
         choices = Choices(tune=tune, budget=compile_budget)
         function = Function(loaded, chosen.sym_name.data, device, choices=choices)
         return function if explored is None else function.with_explored(Path(explored))
 
 
-def _set_precision(module: ModuleOp, precision: str) -> None:
+def set_precision(module: ModuleOp, precision: str) -> None:
     """Set a module's precision for the factors of products of f32."""
     from tiledialect.schedule.search.tensor_cores import PRECISIONS
 

@@ -35,11 +35,15 @@ class Source:
     text: str = ""
     kept: str = ""
     """Text of the module, if it is read when it is needed first."""
+    read: ModuleOp | None = None
+    """The module of this text, if it is at hand."""
 
     @cached_property
     def module(self) -> ModuleOp:
         """The module."""
-        return parse_mlir(self.kept, "<kept>") if self.kept else self.header
+        if not self.kept:
+            return self.header
+        return self.read or parse_mlir(self.kept, "<kept>")
 
     def error_context(self) -> AbstractContextManager[None]:
         """Errors get the text, and the numbers that were given for names in it."""

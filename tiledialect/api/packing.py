@@ -7,7 +7,6 @@ function of the constants, and given to one of the other inputs.
 from __future__ import annotations
 
 import ctypes
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -29,20 +28,18 @@ from xdsl.passes import PassPipeline
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
-from tiledialect import disk
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import Types
-from tiledialect.api.loading import Source
+from tiledialect.api.kept_function import KeptFunction
 from tiledialect.dialects.discardable import NAME, PRECISION, UPDATES
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.ir.host_functions import header_of
-from tiledialect.ir.mlir_text import parse_mlir, print_module
 from tiledialect.ir.names import give_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import (
     argument_names,
     find_function,
     result_names,
+    types_text,
     updated_names,
 )
 from tiledialect.passes.gradient.tile_gradient import derived_names
@@ -50,6 +47,13 @@ from tiledialect.schedule.cost.device import LINE
 
 OWN_PAGES = 1 << 18
 """Bytes from which on a kept array has pages of its own."""
+
+
+@dataclass(frozen=True)
+class KeptParts:
+    """The two functions of a packing; none if nothing is constant."""
+
+    parts: tuple[KeptFunction, ...]
 
 
 @dataclass(frozen=True)
@@ -125,31 +129,20 @@ def packing_of(function: Function, types: Types, constants: Collection[str]) -> 
     if not constants:
         return None
     program = function.program
-    given = program.text, program.name, repr(program.transforms), *map(str, types)
+    given = program.text, program.name, repr(program.transforms), types_text(types)
     described = str(target_system_spec(function.device))
     key = cache.key("packing", *given, described, *sorted(constants))
-    path = None if key is None else disk.folder() / key[:2] / key
-    kept = None if path is None else disk.read_sealed(path)
-    texts = None if kept is None else json.loads(kept)
-    if texts is None:
-        texts = _split(function, types, constants)
-        if path is not None:
-            disk.write_sealed(path, json.dumps(texts).encode())
-    if not texts:
+    parts = cache.kept(KeptParts, key, lambda: _split(function, types, constants)).parts
+    if not parts:
         return None
-    names = f"{function.name}_constants", function.name
     # Texts are read if plans are not kept, too.
-    first, second = (
-        Function(Source(parse_mlir(header, name), kept=text), name, function.device)
-        for (header, text), name in zip(texts, names, strict=True)
-    )
+    first, second = (Function(part.source(), part.name, function.device) for part in parts)
     own = [name for name in second.inputs if name in function.inputs]
-    return Packing(texts[0][1], first.inputs, first, tuple(own), second)
+    return Packing(parts[0].text, first.inputs, first, tuple(own), second)
 
 
-def _split(function: Function, types: Types, constants: Collection[str]) -> list[tuple[str, str]]:
-    """Texts of the two parts without bodies, and with them, of kernels that are fused; none if
-    nothing is constant."""
+def _split(function: Function, types: Types, constants: Collection[str]) -> KeptParts:
+    """The two parts, of kernels that are fused; none if nothing is constant."""
     from tiledialect.lowering.runtime.program.compiling import lowered_with_constants
     from tiledialect.passes.schedule.rewrites.constants import known_values
     from tiledialect.passes.schedule.tile_block_constants import TileBlockConstantsPass
@@ -161,13 +154,13 @@ def _split(function: Function, types: Types, constants: Collection[str]) -> list
     steps = TileBlockLayoutsPass(names), TileJoinAxesPass(), TileBlockConstantsPass(names)
     PassPipeline(steps).apply(Context(), module)
     if len(ops_of(module, func.FuncOp)) > 1:
-        return []
+        return KeptParts(())
     whole = find_function(module, function.program.result_name)
     ops = list(whole.body.block.ops)
     known = known_values(whole, constants)
     moved = [op for op in ops if op.results and all(v in known for v in op.results)]
     if not any(isinstance(op, KernelOp) for op in moved):
-        return []
+        return KeptParts(())
     places = [
         (ops.index(op), k)
         for op in moved
@@ -175,10 +168,8 @@ def _split(function: Function, types: Types, constants: Collection[str]) -> list
         if any(use.operation not in moved for use in result.uses)
     ]
     attributes = {k: v for k, v in module.attributes.items() if k == PRECISION}
-    made = [_first(whole, places), _second(whole, places)]
-    headers = [print_module(ModuleOp([header_of(part)], attributes)) for part in made]
-    wholes = [print_module(ModuleOp([part], attributes), locations=True) for part in made]
-    return list(zip(headers, wholes, strict=True))
+    made = _first(whole, places), _second(whole, places)
+    return KeptParts(tuple(KeptFunction.of(ModuleOp([part], attributes)) for part in made))
 
 
 def _first(whole: func.FuncOp, places: Sequence[tuple[int, int]]) -> func.FuncOp:

@@ -46,18 +46,14 @@ def declaration(function: func.FuncOp) -> func.FuncOp:
     types = function.function_type
     inputs = _tensors(function, argument_names(function), types.inputs.data, function.arg_attrs)
     outputs = _tensors(function, result_names(function), types.outputs.data, function.res_attrs)
-    return header_of(function, inputs, outputs)
+    return _header(function, inputs, outputs)
 
 
-def header_of(
-    function: func.FuncOp,
-    inputs: Sequence[Attribute] | None = None,
-    outputs: Sequence[Attribute] | None = None,
+def _header(
+    function: func.FuncOp, inputs: Sequence[Attribute], outputs: Sequence[Attribute]
 ) -> func.FuncOp:
-    """A function that has of the body only the types of what it returns; others if given."""
-    types, body = function.function_type, function.body.block
-    inputs = types.inputs.data if inputs is None else inputs
-    outputs = types.outputs.data if outputs is None else outputs
+    """A function of given types that has of the body only what it returns."""
+    body = function.body.block
     block = Block(arg_types=inputs)
     results = UnrealizedConversionCastOp.get([], outputs)
     assert body.last_op is not None

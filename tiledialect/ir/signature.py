@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -140,6 +141,10 @@ def _names(attrs: ArrayAttr[Attribute] | None, values: Sequence[SSAValue], kind:
 
 TILE_TYPES = {et.type_name(t): name for name, t in et.CONCRETE.items()}
 """Names of element types in IR, by Tile's names."""
+ELEMENTS = {et.type_name(t): t for t in et.CONCRETE.values()}
+"""Element types by Tile's names."""
+PLAIN_SIZE = re.compile(r"0|[1-9][0-9]*")
+"""A size as it is printed."""
 
 
 def type_text(t: Attribute) -> str:
@@ -161,6 +166,10 @@ def parse_type(text: str) -> TensorType[Attribute]:
     Element types may have Tile's names, too: ``u8`` is ``ui8``, and ``bool`` is ``i1``.
     """
     *sizes, last = text.split("x")
+    element_type = ELEMENTS.get(last)
+    if element_type is not None and all(map(PLAIN_SIZE.fullmatch, sizes)):
+        # Functions of models have hundreds of inputs.
+        return TensorType(element_type, [*map(int, sizes)])
     spelled = "x".join([*sizes, TILE_TYPES.get(last.strip(), last)])
     context = Context()
     try:

@@ -19,6 +19,7 @@ from torch._dynamo.backends.common import aot_autograd
 
 from tiledialect.api.error_boundary import for_user
 from tiledialect.errors import TileError, TileWarning
+from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.torch.decompositions.table import decompositions
 from tiledialect.torch.options import Options
 from tiledialect.torch.partition import is_check, partitioned, refusals
@@ -51,7 +52,8 @@ def tiledialect(
         partition_fn=min_cut_rematerialization_partition,
         keep_inference_input_mutations=True,
     )
-    return backend(module, inputs)
+    with no_collection():
+        return backend(module, inputs)
 
 
 def _compiled(

@@ -6,35 +6,37 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import torch
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ModuleOp
 
 from tiledialect.api.error_boundary import front_door, sourced
-from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES
+from tiledialect.api.kept_function import KeptFunction, checked
+from tiledialect.api.options import Choices
 from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.program import cache
+from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.lru_cache import LruCache
 from tiledialect.passes.convert.aten.graph import (
     SEED,
-    Converted,
     Dense,
     Result,
     View,
     convert_graph,
-    element_type_of,
     is_update,
     updates_of,
 )
 from tiledialect.torch.bound_calls import BoundCall, bound_call
+from tiledialect.torch.kept_graphs import KeptGraph, ViewOf, given_text, graph_text, key
 from tiledialect.torch.options import Options
 from tiledialect.torch.profiling import recorders
 from tiledialect.torch.residence import Kept, Parts, host_results, results
-from tiledialect.torch.tensors import Given, Tensor, can_change, dense, described
+from tiledialect.torch.tensors import Given, Tensor, can_change, dense, described, tensor_type
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,9 @@ class CompiledGraph(torch.nn.Module):
         key = (in_place, *map(described, given))
         ready = self._ready.find(key)
         if ready is None:
-            ready = self._ready.put(key, self._made(given, in_place))
+            with no_collection():
+                self._ready.put(key, self._made(given, in_place))
+                return self._results(values)
         if ready.function is None:
             return (), ready
         function = ready.function
@@ -162,21 +166,43 @@ class CompiledGraph(torch.nn.Module):
         places = [o.place if isinstance(o, Result) else -1 for o in ready.outputs]
         return {*places[self._saved :]} - {-1, *places[: self._saved]}
 
+    @cached_property
+    def _text(self) -> str | None:
+        return graph_text(self._graph)
+
     def _made(self, inputs: Sequence[Given], in_place: bool) -> Specialized:
         given = {name: _given(*own) for name, own in zip(self._inputs, inputs, strict=True)}
-        with sourced():
-            made: Converted = convert_graph(self._graph, given, self._name, in_place=in_place)
+        options = self._options
+        fixed = self._name, str(in_place), str(options.precision)
+        name = key("graph", self._text, *fixed, *map(given_text, given.values()))
+        modules: list[ModuleOp] = []
+        found = cache.kept(KeptGraph, name, lambda: self._converted(given, in_place, modules))
+        nodes = {node.name: node for node in self._graph.nodes}
+        outputs = [View(nodes[o.name]) if isinstance(o, ViewOf) else o for o in found.outputs]
         places = {name: k for k, name in enumerate(self._inputs)} | {SEED: -1}
-        own = tuple((name, places[name]) for name in made.inputs)
+        own = tuple((name, places[name]) for name in found.inputs)
         copied = () if in_place else self._updated
-        is_changing = in_place and self._updated
-        if not any(isinstance(o, Result) for o in made.outputs) and not is_changing:
-            return Specialized(None, (), made.outputs, copied=copied)
-        function = compile_module(made.module, **self._options.of_compile)
+        if found.function is None:
+            return Specialized(None, (), tuple(outputs), copied=copied)
+        source, choices = found.function.source(*modules), Choices(tune=options.tune)
+        function = Function(source, found.function.name, options.device, choices=choices)
         is_inference = self._name.startswith("model") and not self._options.tune
         changing = [self._inputs[place] for place in self._updated]
         parts = Parts(function, self._kept, changing) if is_inference else None
-        return Specialized(function, own, made.outputs, parts, copied)
+        return Specialized(function, own, tuple(outputs), parts, copied)
+
+    def _converted(
+        self, given: Mapping[str, Any], in_place: bool, modules: list[ModuleOp]
+    ) -> KeptGraph:
+        """The graph as a function of some inputs, whose module is added to a list."""
+        with sourced():
+            made = convert_graph(self._graph, given, self._name, in_place=in_place)
+        outputs = [ViewOf(o.node.name) if isinstance(o, View) else o for o in made.outputs]
+        is_changing = in_place and self._updated
+        if not any(isinstance(o, Result) for o in outputs) and not is_changing:
+            return KeptGraph(None, (), tuple(outputs))
+        modules.append(checked(made.module, self._options.precision))
+        return KeptGraph(KeptFunction.of(modules[0]), made.inputs, tuple(outputs))
 
 
 def _given(value: Any, order: tuple[int, ...] | None) -> Any:
@@ -184,7 +210,7 @@ def _given(value: Any, order: tuple[int, ...] | None) -> Any:
     if not isinstance(value, Tensor):
         return value
     try:
-        return Dense(TensorType(element_type_of(value.dtype), value.shape), order)
+        return Dense(tensor_type(value), order)
     except TileError:
         return value
 

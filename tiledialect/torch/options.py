@@ -31,8 +31,3 @@ class Options:
         if not isinstance(given.get("strict", False), bool):
             raise TileError(f"`strict` must be a bool, got {given['strict']!r}")
         return cls(**given)
-
-    @property
-    def of_compile(self) -> dict[str, Any]:
-        """Options of ``td.compile``."""
-        return {"device": self.device, "precision": self.precision, "tune": self.tune}

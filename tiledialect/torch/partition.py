@@ -14,6 +14,7 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from xdsl.dialects.builtin import TensorType
 
 from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.program import cache
 from tiledialect.passes.convert.aten.graph import (
     MODEL,
     GraphConverter,
@@ -24,6 +25,7 @@ from tiledialect.passes.convert.aten.graph import (
     size_hint,
 )
 from tiledialect.torch.graphs import CompiledGraph
+from tiledialect.torch.kept_graphs import KeptRefusals, graph_text, key
 from tiledialect.torch.options import Options
 
 Node = torch.fx.Node
@@ -31,6 +33,14 @@ Node = torch.fx.Node
 
 def refusals(graph: torch.fx.Graph) -> dict[Node, TileError]:
     """Calls that cannot be converted, and the reasons; sizes that are symbols have their hints."""
+    name = key("refusals", graph_text(graph))
+    found = cache.kept(KeptRefusals, name, lambda: _tried(graph))
+    nodes = {node.name: node for node in graph.nodes}
+    return {nodes[name]: TileError(reason) for name, reason in found.reasons}
+
+
+def _tried(graph: torch.fx.Graph) -> KeptRefusals:
+    """Refusals by trying: each call is converted."""
     converter, found = GraphConverter(), {}
     for node in graph.nodes:
         if node.op == "call_function":
@@ -45,7 +55,7 @@ def refusals(graph: torch.fx.Graph) -> dict[Node, TileError]:
                 found[node] = TileError(f"{reason}{_in_module(node)}")
         if node.op != "output":
             converter.values[node] = _unknown(converter, node, node.meta.get("val"))
-    return found
+    return KeptRefusals(tuple((node.name, error.message) for node, error in found.items()))
 
 
 def _in_module(node: Node) -> str:
@@ -149,9 +159,9 @@ def _by_parts(
         part for part in partitioner.propose_partitions() if not all(map(_is_free, part.nodes))
     ]
     fused = partitioner.fuse_partitions(parts, prefix="tile_")
-    for key, part in list(fused.named_children()):
-        if key.startswith("tile_"):
-            setattr(fused, key, CompiledGraph(part.graph, f"{name}_{key[5:]}", options))
+    for own, part in list(fused.named_children()):
+        if own.startswith("tile_"):
+            setattr(fused, own, CompiledGraph(part.graph, f"{name}_{own[5:]}", options))
     fused.recompile()
     return fused
 

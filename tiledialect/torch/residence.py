@@ -23,7 +23,7 @@ from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lru_cache import LruCache
 from tiledialect.torch.file_memory import forget_pages, moved_to_file
-from tiledialect.torch.tensors import Tensor, array_of, tensor_of
+from tiledialect.torch.tensors import Tensor, array_of, tensor_of, tensor_type
 
 Inputs = Sequence[tuple[str, Any]]
 """Tensors, and arrays among them, with their names."""
@@ -269,7 +269,7 @@ class Parts:
         names = self.function.inputs
         constants = tuple(o for o, (n, _) in zip(names, inputs, strict=True) if n in residents)
         if constants not in self._packings:
-            types = self.function.types([_array(*given) for given in inputs], {})
+            types = tuple(tensor_type(value) for _, value in inputs)
             self._packings[constants] = packing_of(self.function, types, constants)
         packing = self._packings[constants]
         if packing is None:

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from xdsl.dialects.builtin import bf16
+from xdsl.dialects.builtin import TensorType, bf16
+from xdsl.ir import Attribute
 
 from tiledialect.api.spans import Span, overlapping
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
+from tiledialect.passes.convert.aten.graph import element_type_of
 
 Tensor = torch.Tensor
 Given = tuple[Any, tuple[int, ...] | None]
@@ -43,6 +45,11 @@ def array_of(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
         return plain.numpy()
     except (TypeError, RuntimeError) as error:
         raise TileError(f"{name} cannot be read as an array: {error}") from None
+
+
+def tensor_type(value: Any) -> TensorType[Attribute]:
+    """Type of a tensor, or an array; a TileError if there is none for its elements."""
+    return TensorType(element_type_of(value.dtype), value.shape)
 
 
 def dense(value: Any) -> Given:

@@ -2,8 +2,8 @@
 
 An entry is one file: a line that names the format and the checksum of the rest, the plan as a
 line of JSON, a line of JSON with the kernels and the length of each binary, and the device's
-binaries. An entry that cannot be read, or is damaged, counts as absent; where nothing can be
-written, nothing is kept.
+binaries. Other entries are records of what is made before a plan. An entry that cannot be read, or
+is damaged, counts as absent; where nothing can be written, nothing is kept.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import tiledialect
 from tiledialect import caches, disk
@@ -23,6 +24,8 @@ from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_checks import check_plan
 from tiledialect.lowering.runtime.program.program_text import KernelTexts
 from tiledialect.records import WRONG, from_json, to_json
+
+Record = TypeVar("Record")
 
 ENTRIES = 4096
 """Most entries; of more, the ones used longest ago go."""
@@ -86,6 +89,30 @@ def _path(name: str) -> Path:
     return disk.folder() / name[:2] / name
 
 
+def _is_known() -> bool:
+    """Whether the running code is that of the keys: files may change while it is imported."""
+    return _state_with(len(sys.modules)) == _state()
+
+
+def kept(kind: type[Record], name: str | None, make: Callable[[], Record]) -> Record:
+    """The record that is kept under ``name``; if there is no sound one, ``make`` gives it."""
+    if name is not None and (data := disk.read_sealed(_path(name))) is not None:
+        with suppress(*WRONG):
+            record = from_json(kind, data.decode())
+            _touch(name)
+            return record
+    made = make()
+    if name is not None and _is_known():
+        disk.write_sealed(_path(name), to_json(made).encode())
+    return made
+
+
+def _touch(name: str) -> None:
+    """Note that an entry is used."""
+    with suppress(OSError):
+        os.utime(_path(name))
+
+
 @dataclass(frozen=True)
 class Binary:
     """The code that a device's compiler made of some kernels of a plan."""
@@ -107,8 +134,7 @@ def load(name: str | None) -> tuple[Plan, tuple[Binary, ...]] | None:
         binaries = _binaries(json.loads(head), codes, KernelTexts.of(plan.source).kernels)
     except WRONG:
         return None
-    with suppress(OSError):
-        os.utime(_path(name))
+    _touch(name)
     return plan, binaries
 
 
@@ -129,8 +155,7 @@ def _binaries(
 
 def store(name: str | None, plan: Plan, binaries: Sequence[Binary]) -> None:
     """Keep a plan and binaries under ``name``, if the folder can be written."""
-    # What was compiled while files changed is of no known state.
-    if name is None or _state_with(len(sys.modules)) != _state():
+    if name is None or not _is_known():
         return
     head = json.dumps([(b.names, len(b.code)) for b in binaries])
     codes = b"".join(b.code for b in binaries)

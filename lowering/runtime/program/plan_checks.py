@@ -33,6 +33,8 @@ HEAD = re.compile(r"^__kernel\b[^{;]*?\bvoid (\w+)\(([^{;]*)\)\s*\{", re.M)
 """The head of a kernel as it is printed: its name and its parameters."""
 POINTER = re.compile(r"(\w+) \*(?:restrict )?(\w+)$")
 """A buffer among the parameters: the type of its elements, and its name."""
+START = re.compile(r"long (\w*)_start")
+"""The first element of a buffer among the parameters: its name."""
 ELEMENTS = {
     **dict.fromkeys(("char", "uchar"), 1),
     **dict.fromkeys(("short", "ushort", "half"), 2),
@@ -145,12 +147,12 @@ def _starts(plan: Plan, number: int, parameters: Sequence[str], after: Sequence[
     slot = number - plan.first_slot
     offset = plan.slots[slot].offset if slot >= 0 else 0
     pointer = POINTER.search(parameters[0])
+    start = START.fullmatch("".join(parameters[1:2]).strip())
     # The start's name has a prefix where the program has another of that name.
-    following = "".join(parameters[1:2]).strip()
-    if pointer is None or not re.fullmatch(rf"long \w*{pointer[2]}_start", following):
+    if pointer is None or start is None or not start[1].endswith(pointer[2]):
         return offset == 0
-    start = after[0].value if isinstance(after[0], Scalar) else None
-    return start is not None and start * ELEMENTS.get(pointer[1], 0) == offset
+    first = after[0].value if isinstance(after[0], Scalar) else None
+    return first is not None and first * ELEMENTS.get(pointer[1], 0) == offset
 
 
 def _is_number(scalar: Scalar) -> bool:

@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyopencl as cl
@@ -135,12 +136,11 @@ class Specialization:
         # Calls of programs that are kept load no printer.
         from tiledialect.lowering.runtime.program.early_builds import early_builds
 
-        return early_builds(lambda text: self._build_missing(state, KernelTexts.of(text)))
+        return early_builds(partial(self._build_early, state))
 
     def _programs(self, state: QueueState) -> dict[str, Built]:
         """Built kernels; kernels that are new to the device are built together."""
-        texts = KernelTexts.of(self.plan.source)
-        keys = keys_of(texts, state)
+        keys = keys_of(texts := KernelTexts.of(self.plan.source), state)
         for binary in self.binaries:
             if any(keys[name] not in self.built for name in binary.names):
                 if (program := self._loaded(state, binary)) is None:
@@ -148,7 +148,7 @@ class Specialization:
                 for name, called in binary.names.items():
                     self.built.setdefault(keys[name], Built(program, called, binary.code))
         with progress(f"{self.device.id} builds the kernels of {self.name}"):
-            is_new = self._build_missing(state, texts)
+            is_new = self._build_missing(state, texts, keys)
         found = {name: self.built[key] for name, key in keys.items()}
         if is_new or not self.is_kept:
             self.binaries, self.is_kept = binaries_of(found), False
@@ -162,11 +162,17 @@ class Specialization:
             cache.store(self.key, self.plan, self.binaries)
             self.is_kept = True
 
-    def _build_missing(self, state: QueueState, texts: KernelTexts) -> bool:
+    def _build_early(self, state: QueueState, text: str) -> bool:
+        """Build the kernels of a part of the text."""
+        texts = KernelTexts.of(text)
+        return self._build_missing(state, texts, keys_of(texts, state))
+
+    def _build_missing(
+        self, state: QueueState, texts: KernelTexts, keys: Mapping[str, KernelKey]
+    ) -> bool:
         """Build the kernels of a text that are new to the device, together; whether there are
         any."""
         with _building:
-            keys = keys_of(texts, state)
             if missing := [name for name, key in keys.items() if key not in self.built]:
                 program, code = self._build(state, texts.of_kernels(missing), missing)
                 self.built.update((keys[name], Built(program, name, code)) for name in missing)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +89,47 @@ def test_a_damaged_entry_is_not_there(folder: Path, damage: str):
     assert cache.load(name) is None
     cache.store(name, PLAN, BINARIES)
     assert cache.load(name) == (PLAN, BINARIES)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A record."""
+
+    name: str
+    size: int
+
+
+@pytest.mark.parametrize("damage", ["none", "kind", *damaged(b"x\ny")])
+def test_kept_records(folder: Path, damage: str):
+    name, made = cache.key("x"), list[str]()
+
+    def found(value: str) -> Pair:
+        return cache.kept(Pair, name, lambda: made.append(value) or Pair(value, 3))
+
+    assert found("first") == Pair("first", 3)
+    (path,) = entries(folder)
+    assert name is not None
+    if damage == "kind":
+        disk.write_sealed(path, to_json(A).encode())
+    elif damage != "none":
+        path.write_bytes(damaged(path.read_bytes())[damage])
+    expected = "first" if damage == "none" else "second"
+    assert found("second") == found("third") == Pair(expected, 3)
+    assert made == ["first"] if damage == "none" else ["first", "second"]
+
+
+def test_records_that_have_no_name_are_not_kept(folder: Path):
+    assert cache.kept(Pair, None, lambda: Pair("A", 3)) == Pair("A", 3)
+    assert entries(folder) == []
+
+
+def test_an_entry_that_is_read_is_used(folder: Path):
+    name = cache.key("x")
+    for _ in range(2):
+        cache.kept(Pair, name, lambda: Pair("A", 3))
+        (path,) = entries(folder)
+        assert path.stat().st_mtime > 1e9
+        os.utime(path, (7, 7))
 
 
 LAUNCH, COPY = PLAN.steps
