@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tiledialect as td
+from tiledialect.lowering.runtime.device.queues import queue_for
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
-from tiledialect.torch import residence  # noqa: E402
+from tiledialect.torch import graphs, residence  # noqa: E402
+from tiledialect.torch.device_tensors import DeviceTensor  # noqa: E402
 
 COPYING = [d for d in td.devices() if not d.uses_host_memory]
 
@@ -129,6 +132,36 @@ def test_training_keeps_what_backward_takes(uploads, device):
     uploads.clear()
     run(x)
     assert sorted(uploads) == [6]
+
+
+def test_what_backward_takes_stays_on_the_device(device):
+    layer = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1))
+    run = compiled(td.torch.to_device(layer), device)
+    x = torch.rand(2, 3)
+    found = run(x)
+    (kept,) = (t for t in found.grad_fn.saved_tensors if isinstance(t, DeviceTensor))
+    # The device has the elements until an operator of PyTorch takes them, and may change them.
+    assert kept.is_on_device and kept.stride() == (5, 1)
+    expected = layer[:2](x).detach()
+    torch.testing.assert_close(kept + 0, expected)
+    assert not kept.is_on_device
+    kept.elements.mul_(0)
+    found.sum().backward()
+    assert not layer[2].weight.grad.any() and layer[0].weight.grad.any()
+
+
+def test_axes_of_tensors_on_a_device(device):
+    queue = queue_for(next(d for d in td.devices() if d.id == device))
+    numbers = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    tensor = DeviceTensor(residence.upload(queue, numbers), (1, 2, 0))
+    expected = graphs.ordered(torch.from_numpy(numbers), (1, 2, 0))
+    assert tensor.shape == expected.shape and tensor.stride() == expected.stride()
+    whole, order = graphs._dense(tensor)
+    assert whole.array is tensor.array and order == (1, 2, 0) and tensor.is_on_device
+    torch.testing.assert_close(tensor.clone(), expected)
+    whole, order = graphs._dense(tensor)
+    assert not isinstance(whole, DeviceTensor) and order == (1, 2, 0)
+    assert graphs._dense(expected)[1] == order
 
 
 def test_storages_that_are_gone():

@@ -18,6 +18,7 @@ import numpy as np
 from tiledialect.api.function import Function
 from tiledialect.api.spans import Span, overlapping
 from tiledialect.torch.residence import (
+    Change,
     Inputs,
     Resident,
     argument,
@@ -156,10 +157,13 @@ class BoundCall:
 
     def _bring_back(self, arguments: Sequence[Any], values: Sequence[Any]) -> None:
         """Give the tensors that the call has changed the elements of their copies on a device."""
-        for own in self.updated:
-            array, tensor = arguments[own.at], values[own.place]
-            if not isinstance(array, np.ndarray):
-                bring_back(array.queue, own.name, tensor, array, is_counted=own.is_counted)
+        changes = [
+            Change(own.name, values[own.place], array, own.is_counted)
+            for own in self.updated
+            if not isinstance(array := arguments[own.at], np.ndarray)
+        ]
+        if changes:
+            bring_back(changes[0].array.queue, changes)
 
 
 def _parameters(
@@ -179,7 +183,7 @@ def _parameters(
         own = None if place in changing else resident(value)
         if own is None:
             others.append((place, described(all_dense[place])))
-        elif own.parameter is None or own.parameter() is not value:
+        elif own.parameter() is not value:
             return None
         else:
             found[in_host and id(all_dense[place][0]) in updated][place] = own

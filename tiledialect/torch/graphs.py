@@ -32,11 +32,20 @@ from tiledialect.passes.convert.aten.graph import (
     updates_of,
 )
 from tiledialect.torch.bound_calls import BoundCall, bound_call
+from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.kept_graphs import KeptGraph, ViewOf, given_text, graph_text, key
 from tiledialect.torch.options import Options
 from tiledialect.torch.profiling import recorders
 from tiledialect.torch.residence import Kept, Parts, host_results, results
-from tiledialect.torch.tensors import Given, Tensor, can_change, dense, described, tensor_type
+from tiledialect.torch.tensors import (
+    Given,
+    Tensor,
+    can_change,
+    dense,
+    described,
+    permuted,
+    tensor_type,
+)
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,7 @@ class CompiledGraph(torch.nn.Module):
         return bound.results(arguments, values), ready
 
     def _results(self, values: Sequence[Any]) -> Computed:
-        given = [dense(v) for v in values]
+        given = [_dense(v) for v in values]
         in_place = not self._options.tune and can_change(given, self._updated)
         key = (in_place, *map(described, given))
         ready = self._ready.find(key)
@@ -236,9 +245,16 @@ def _viewed(value: Any, known: Mapping[str, Any]) -> Any:
 
 def ordered(result: Tensor, order: Sequence[int] | None) -> Tensor:
     """A result whose axes are in an order, with the axes of the output."""
-    if order is None:
-        return result
-    return result.permute([order.index(k) for k in range(len(order))])
+    if isinstance(result, DeviceTensor):
+        return result if order is None else DeviceTensor(result.array, tuple(order))
+    return permuted(result, order)
+
+
+def _dense(value: Any) -> Given:
+    """A tensor with its axes in the order of its memory, or of its array, if they have one."""
+    if isinstance(value, DeviceTensor):
+        return (value.whole, value.order) if value.is_on_device else dense(value.elements)
+    return dense(value)
 
 
 def _seed() -> np.ndarray[Any, Any]:

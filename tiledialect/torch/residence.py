@@ -22,6 +22,7 @@ from tiledialect.api.packing import Packing, packing_of
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lru_cache import LruCache
+from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.file_memory import forget_pages, moved_to_file
 from tiledialect.torch.tensors import Tensor, array_of, tensor_of, tensor_type
 
@@ -37,23 +38,24 @@ Copies = dict[tuple[Any, ...], tuple[Version, Any]]
 
 @dataclass
 class Resident:
-    """A storage whose tensors have copies."""
+    """Storage of a parameter or buffer, whose tensors have copies."""
 
     reference: StorageWeakRef
-    parameter: ReferenceType[Tensor] | None = None
-    """Parameter or buffer, which seldom changes; None for what a backward pass takes."""
+    parameter: ReferenceType[Tensor]
     copies: Copies = field(default_factory=dict)
     is_known: bool = True
     """Whether no other has taken the place."""
 
     def version(self, tensor: Tensor) -> Version:
         """Version of a tensor in the storage."""
-        parameter = self.parameter() if self.parameter is not None else None
+        parameter = self.parameter()
         return tensor._version, 0 if parameter is None else parameter._version
 
 
 _residents: dict[int, Resident] = {}
 """The storages, by their identity."""
+_gone: list[ReferenceType[Tensor]] = []
+"""Parameters that are gone, whose storages may be kept by others."""
 
 
 @front_door
@@ -75,7 +77,7 @@ def to_device(model: torch.nn.Module) -> torch.nn.Module:
     _remove_expired()
     for tensor in (*model.parameters(), *model.buffers()):
         if not tensor.is_inference():
-            _add(tensor, ref(tensor))
+            _add(tensor)
     return model
 
 
@@ -103,17 +105,22 @@ def to_disk(model: torch.nn.Module, folder: str | PathLike[str] | None = None) -
 
 
 def _remove_expired() -> None:
-    """Forget the storages that are gone."""
-    for key in [key for key, own in [*_residents.items()] if own.reference.expired()]:
-        _residents.pop(key, None)
+    """Forget the storages that are gone, if parameters are."""
+    if not _gone:
+        return
+    _gone.clear()
+    for key, own in [*_residents.items()]:
+        if own.reference.expired():
+            _residents.pop(key, None)
+        elif own.parameter() is None:
+            _gone.append(own.parameter)
 
 
-def _add(tensor: Tensor, parameter: ReferenceType[Tensor] | None = None) -> Resident:
+def _add(tensor: Tensor) -> None:
     storage = tensor.untyped_storage()
     if (before := _residents.get(storage._cdata)) is not None:
         before.is_known = False
-    made = _residents[storage._cdata] = Resident(StorageWeakRef(storage), parameter)
-    return made
+    _residents[storage._cdata] = Resident(StorageWeakRef(storage), ref(tensor, _gone.append))
 
 
 def host_results(call: Callable[..., Any], inputs: Sequence[tuple[str, Any]]) -> list[Tensor]:
@@ -157,42 +164,61 @@ def results(
 ) -> list[Tensor]:
     """Outputs of a function on a device for tensors, and arrays among them, with their names.
 
-    The numbers of outputs in ``saved`` are of those that only a backward pass takes: their copies
-    are kept. ``updated`` has the identities of the inputs that the function changes, with whether
+    The numbers of outputs in ``saved`` are of those that only a backward pass takes: they stay on
+    the device. ``updated`` has the identities of the inputs that the function changes, with whether
     PyTorch counts the change after the call.
     """
     if device.uses_host_memory or not any(_is_resident(value) for _, value in inputs):
         return host_results(call, inputs)
+    from tiledialect.lowering.runtime.device.queue_state import state_of
     from tiledialect.lowering.runtime.device.queues import queue_for
 
     queue = queue_for(device)
     arrays = [_copy(queue, *given) for given in inputs]
     found = _listed(call(*arrays))
-    for (name, value), array in zip(inputs, arrays, strict=True):
-        if (is_counted := updated.get(id(value))) is not None:
-            bring_back(queue, name, value, array, is_counted=is_counted)
-    tensors = [tensor_of(a.get()) for a in found]
+    changes = [
+        Change(name, value, array, is_counted)
+        for (name, value), array in zip(inputs, arrays, strict=True)
+        if (is_counted := updated.get(id(value))) is not None
+    ]
     _remove_expired()
-    for k in saved:
-        made = _add(tensor := tensors[k])
-        made.copies[_key(queue, tensor)] = made.version(tensor), found[k]
-    return tensors
+    made = state_of(queue).host_array
+    hosts = {k: made(a.shape, a.dtype) for k, a in enumerate(found) if k not in saved}
+    bring_back(queue, changes, [(host, found[k]) for k, host in hosts.items()])
+    return [tensor_of(hosts[k]) if k in hosts else DeviceTensor(a) for k, a in enumerate(found)]
 
 
-def bring_back(queue: Any, name: str, tensor: Tensor, array: Any, *, is_counted: bool) -> None:
-    """Give a tensor the elements of an array on a device that a kernel has changed.
+@dataclass(frozen=True)
+class Change:
+    """A tensor whose copy a kernel has changed."""
+
+    name: str
+    tensor: Tensor
+    array: Any
+    """The copy."""
+    is_counted: bool
+    """Whether PyTorch counts the change afterwards."""
+
+
+def bring_back(
+    queue: Any, changes: Sequence[Change], results: Sequence[tuple[Any, Any]] = ()
+) -> None:
+    """Give tensors the elements that kernels have changed, and arrays of the host those of results.
 
     A resident's copy is the array then, also after PyTorch counts the change.
     """
-    array_of(name, tensor)[...] = array.get()
-    own = resident(tensor)
-    if own is None:
-        return
-    key, (count, of_parameter) = _key(queue, tensor), own.version(tensor)
-    if not is_counted:
-        own.copies[key] = (count, of_parameter), array
-    elif own.parameter is not None and own.parameter() is tensor:
-        own.copies[key] = (count + 1, of_parameter + 1), array
+    from tiledialect.lowering.runtime.call.copies import copy_to_host
+
+    copy_to_host(queue, [*results, *((array_of(c.name, c.tensor), c.array) for c in changes)])
+    for change in changes:
+        own = resident(tensor := change.tensor)
+        if own is None:
+            continue
+        key, (count, of_parameter) = _key(queue, tensor), own.version(tensor)
+        if not change.is_counted:
+            own.copies[key] = (count, of_parameter), change.array
+        elif own.parameter() is tensor:
+            own.copies[key] = (count + 1, of_parameter + 1), change.array
 
 
 def _listed(found: Any) -> list[Any]:
@@ -200,17 +226,21 @@ def _listed(found: Any) -> list[Any]:
 
 
 def _array(name: str, value: Any) -> Any:
+    if isinstance(value, DeviceTensor):
+        return array_of(name, value.elements)
     return array_of(name, value) if isinstance(value, Tensor) else value
 
 
 def _is_resident(value: Any) -> bool:
     """Whether a value has a copy on the device, or is one."""
+    if isinstance(value, DeviceTensor):
+        return value.is_on_device
     return not isinstance(value, Tensor | np.ndarray) or resident(value) is not None
 
 
 def resident(value: Any) -> Resident | None:
     """The storage of a tensor, if it has copies."""
-    if not _residents or not isinstance(value, Tensor):
+    if not _residents or not isinstance(value, Tensor) or isinstance(value, DeviceTensor):
         return None
     found = _residents.get(value.untyped_storage()._cdata)
     return None if found is None or found.reference.expired() else found
@@ -224,6 +254,8 @@ def _copy(queue: Any, name: str, value: Any) -> Any:
     """The copy of a tensor in the device's memory, made if there is none of its version."""
     if not isinstance(value, Tensor | np.ndarray):
         return value
+    if isinstance(value, DeviceTensor) and value.is_on_device and value.array.queue is queue:
+        return value.array
     own = resident(value)
     if own is None:
         return upload(queue, _array(name, value))
@@ -259,11 +291,7 @@ class Parts:
         there are results among these. Results of parameters alone are kept until one changes."""
         own = dict(inputs)
         found = {name: resident(value) for name, value in inputs} if _residents else {}
-        residents = {
-            n: r
-            for n, r in found.items()
-            if r is not None and r.parameter is not None and n not in self._changing
-        }
+        residents = {n: r for n, r in found.items() if r is not None and n not in self._changing}
         if not residents:
             return self.function, inputs, ()
         names = self.function.inputs

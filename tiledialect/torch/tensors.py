@@ -52,6 +52,11 @@ def tensor_type(value: Any) -> TensorType[Attribute]:
     return TensorType(element_type_of(value.dtype), value.shape)
 
 
+def permuted(tensor: Tensor, order: Sequence[int] | None) -> Tensor:
+    """A tensor, whose axes are in an order, with its own axes."""
+    return tensor if order is None else tensor.permute([order.index(k) for k in range(len(order))])
+
+
 def dense(value: Any) -> Given:
     """A tensor with its axes in the order of its memory, if they have one."""
     if not isinstance(value, Tensor) or value.is_contiguous():

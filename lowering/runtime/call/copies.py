@@ -1,14 +1,18 @@
-"""Copies between buffers of a device."""
+"""Copies between buffers of a device, and to the host."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyopencl as cl
 
 from tiledialect.lowering.runtime.device.devices import device_of
 from tiledialect.platforms import INTEL
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyopencl.array as cla
 
 RECTANGLES = (INTEL.short,)
 """Platforms whose CPU devices copy rectangles of one row faster than bytes."""
@@ -50,3 +54,17 @@ def copy_bytes(
         dst_offset=to,
         wait_for=wait_for,
     )
+
+
+def copy_to_host(
+    queue: cl.CommandQueue, pairs: Iterable[tuple[npt.NDArray[Any], cla.Array]]
+) -> None:
+    """Copy the elements of arrays on a device to arrays of the host, all without gaps.
+
+    Commands of the queue, which are in order, made the elements. NVIDIA takes longer for copies
+    that are waited for together: 16 us for a small one, not 10.
+    """
+    for array, own in pairs:
+        if array.nbytes:
+            data: Any = own.base_data
+            cl.enqueue_copy(queue, array, data)

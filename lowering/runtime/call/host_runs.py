@@ -58,10 +58,7 @@ def in_place(own: Executable, arrays: Sequence[Array], outputs: Sequence[Array])
 
 
 def staged(own: Executable, arrays: Sequence[Any], outputs: Sequence[Array]) -> None:
-    """Copy the arrays to buffers that stay, and the results back; kept inputs are on the device.
-
-    One wait, for the last copy, is enough: commands run in order.
-    """
+    """Copy the arrays to buffers that stay, and the results back; kept inputs are on the device."""
     queue, kept, plan = own.state.queue, own.kept, own.plan
     own.keep({k: arrays[k].base_data for k in own.moving if arrays[k].nbytes})
     copies = [
@@ -71,13 +68,8 @@ def staged(own: Executable, arrays: Sequence[Any], outputs: Sequence[Array]) -> 
     ]
     own.enqueue(())
     changed = [(k, arrays[k]) for k in plan.updated if k not in kept]
-    back = [*enumerate(outputs, plan.tensor_count - len(outputs)), *changed]
-    copies += [
-        cl.enqueue_copy(queue, array, own.buffers[k], is_blocking=False)
-        for k, array in back
-        if array.nbytes
-    ]
-    if copies:
-        copies[-1].wait()
-    # The copies have the arrays' memory.
+    for k, array in (*enumerate(outputs, plan.tensor_count - len(outputs)), *changed):
+        if array.nbytes:
+            cl.enqueue_copy(queue, array, own.buffers[k])
+    # They wait until the arrays' memory has been read.
     del copies

@@ -417,7 +417,7 @@ class Executable:
 
     def _outputs(self) -> list[Array]:
         shapes = zip(self.plan.outputs, self.dtypes, strict=True)
-        return [np.empty(t.shape, dtype) for t, dtype in shapes]
+        return [self.state.host_array(t.shape, dtype) for t, dtype in shapes]
 
     @cached_property
     def _run_on_host(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:

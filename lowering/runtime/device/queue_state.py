@@ -10,6 +10,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
+import numpy.typing as npt
 import pyopencl as cl
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
@@ -17,6 +18,7 @@ from tiledialect import caches
 from tiledialect.ir.target_spec import SIMULATOR
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import device_of
+from tiledialect.lowering.runtime.device.locked_memory import LockedMemory
 from tiledialect.lowering.runtime.device.queues import queue_in_caller
 
 NOTHING = np.empty(0, np.uint8)
@@ -57,6 +59,9 @@ class QueueState:
         """Buffers of constants by the digest of their bytes: programs may share them."""
         self.pool = None if self.is_simulator else _pool(queue)
         """Pool of the outputs on the device, to which their memory returns."""
+        copies = not self.device.uses_host_memory and not self.is_simulator
+        self.locked_memory = LockedMemory(queue) if copies else None
+        """Memory of the host for outputs that are copied there."""
 
     def ensure(self, sizes: Sequence[int]) -> None:
         """Allocate a buffer of at least each of these sizes.
@@ -75,6 +80,12 @@ class QueueState:
             for missing in sizes[k:]:
                 self.scratch.append(self.allocate(missing))
             break
+
+    def host_array(self, shape: Sequence[int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """A new array in the host's memory for results of the queue."""
+        if self.locked_memory is None:
+            return np.empty(shape, dtype)
+        return self.locked_memory.array(shape, dtype)
 
     def allocate(self, size: int) -> cl.Buffer:
         """A new buffer of ``size`` bytes; OpenCL has none of size 0."""
