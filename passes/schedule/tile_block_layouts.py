@@ -6,7 +6,7 @@ few pixels and two vectors of channels, writes whole lines, and the next convolu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.disjoint_set import DisjointSet
 
 from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.dialects.discardable import STAGING
@@ -25,6 +26,7 @@ from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.ir.names import given_name, keep_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.schedule.rewrites.block_classes import (
+    Classes,
     blocked_axis,
     classes_of,
     constant_operands,
@@ -91,33 +93,106 @@ class _Rewriting:
         return True
 
 
-def block_layouts(function: func.FuncOp, constants: Sequence[str], device: Device) -> bool:
-    """Let values between kernels lie in blocks, whatever the gain; whether there are any."""
-    known = known_values(function, constants)
-    own = [op for op in function.body.block.ops if isinstance(op, KernelOp)]
-    kernels = [kernel for kernel in own if blockable(kernel, known)]
-    axis = blocked_axis(kernels, known)
-    if axis is None:
-        return False
-    rewriting = _Rewriting(classes_of(function, known, axis).blocks(device))
-    replaced = [k for k in kernels if rewriting.replace(k, constant_operands(k, known))]
-    for kernel in reversed(replaced):
-        Rewriter.erase_op(kernel)
-    return bool(replaced)
+@dataclass(frozen=True)
+class _Layouts:
+    """Kernels of a function, and the blocks in which their values can lie."""
+
+    kernels: Sequence[KernelOp]
+    """The kernels that depend on more than constants."""
+    known: Collection[SSAValue]
+    classes: Classes
+    blocks: Mapping[SSAValue, Blocks]
+
+    @staticmethod
+    def of(function: func.FuncOp, constants: Sequence[str], device: Device) -> _Layouts | None:
+        """The blocks of a function's values; None without any."""
+        known = known_values(function, constants)
+        kernels = _moving(function, known)
+        axis = blocked_axis([k for k in kernels if blockable(k, known)], known)
+        if axis is None:
+            return None
+        classes = classes_of(function, known, axis)
+        return _Layouts(kernels, known, classes, classes.blocks(device))
+
+    def rewrite(self, blocks: Mapping[SSAValue, Blocks]) -> None:
+        """Let some of the values lie in blocks."""
+        rewriting = _Rewriting(blocks)
+        own = ((k, constant_operands(k, self.known)) for k in self.kernels)
+        replaced = [kernel for kernel, constants in own if rewriting.replace(kernel, constants)]
+        for kernel in reversed(replaced):
+            Rewriter.erase_op(kernel)
+
+    def blocks_of(self, numbers: Collection[int]) -> dict[SSAValue, Blocks]:
+        """Blocks of the values of some kernels, by their numbers."""
+        found = set[SSAValue]().union(*(self._roots(self.kernels[k]) for k in numbers))
+        return {v: own for v, own in self.blocks.items() if self.classes.joined.find(v) in found}
+
+    def _roots(self, kernel: KernelOp) -> set[SSAValue]:
+        """Classes of a kernel's values in blocks, by a value of each."""
+        return {self.classes.joined.find(v) for v in values_of(kernel.block) if v in self.blocks}
+
+    @property
+    def connected(self) -> Collection[Sequence[int]]:
+        """Numbers of kernels, together where they have values in blocks of the same class."""
+        together = DisjointSet(range(len(self.kernels)))
+        first: dict[SSAValue, int] = {}
+        for number, kernel in enumerate(self.kernels):
+            for root in self._roots(kernel):
+                together.union(number, first.setdefault(root, number))
+        found: dict[int, list[int]] = {}
+        for number in range(len(self.kernels)):
+            found.setdefault(together.find(number), []).append(number)
+        return found.values()
 
 
-def _seconds(module: ModuleOp, constants: Sequence[str], device: Device) -> float:
-    """Estimate of all kernels that depend on more than constants, by their best schedules."""
+def gaining(
+    connected: Iterable[Sequence[int]], plain: Sequence[float], blocked: Sequence[float]
+) -> set[int]:
+    """Numbers of the kernels for which blocks are taken, by the seconds of each without and with.
+
+    Connected kernels take less time with blocks: clearly, or all such kernels do together.
+    """
+
+    def are_faster(numbers: Iterable[int], share: float) -> bool:
+        before, after = (sum(seconds[k] for k in numbers) for seconds in (plain, blocked))
+        return after < share * before
+
+    faster = [numbers for numbers in connected if are_faster(numbers, 1.0)]
+    everything = {k for numbers in faster for k in numbers}
+    if are_faster(everything, COPY_GAIN):
+        return everything
+    return {k for numbers in faster if are_faster(numbers, COPY_GAIN) for k in numbers}
+
+
+def _moving(function: func.FuncOp, known: Collection[SSAValue]) -> list[KernelOp]:
+    """Kernels of a function that depend on more than constants."""
+    kernels = (op for op in function.body.block.ops if isinstance(op, KernelOp))
+    return [kernel for kernel in kernels if not any(v in known for v in kernel.outputs)]
+
+
+def _in_blocks(module: ModuleOp, constants: Sequence[str], device: Device) -> ModuleOp:
+    """Copy of a module all of whose values lie in blocks that can."""
+    copy = module.clone()
+    for function in ops_of(copy, func.FuncOp):
+        layouts = _Layouts.of(function, constants, device)
+        if layouts is not None:
+            layouts.rewrite(layouts.blocks)
+    return copy
+
+
+def _seconds(module: ModuleOp, constants: Sequence[str], device: Device) -> list[list[float]]:
+    """Estimates of each function's kernels that depend on more than constants, by their best
+    schedules; 0 of those that have one."""
     joined = module.clone()
     TileJoinAxesPass().apply(Context(), joined)
-    found = 0.0
-    for function in ops_of(joined, func.FuncOp):
-        known = known_values(function, constants)
-        for kernel in [op for op in function.body.block.ops if isinstance(op, KernelOp)]:
-            if kernel.schedule is None and not any(v in known for v in kernel.outputs):
-                best = best_or_default(kernel_facts(kernel, device), device)
-                found += best.estimate.seconds
-    return found
+
+    def seconds(kernel: KernelOp) -> float:
+        if kernel.schedule is not None:
+            return 0.0
+        return best_or_default(kernel_facts(kernel, device), device).estimate.seconds
+
+    functions = [(f, known_values(f, constants)) for f in ops_of(joined, func.FuncOp)]
+    return [[seconds(kernel) for kernel in _moving(f, known)] for f, known in functions]
 
 
 @dataclass(frozen=True)
@@ -128,8 +203,8 @@ class TileBlockLayoutsPass(ModulePass):
     `O[n, o, y, x]` is then `O[n, o/32, y, x, 32]`, so that they are stored as they are. Tensors
     that elementwise ops combine with it have the same layout, weights lie in the order in which
     they are read, and later kernels read blocks. Tensors that are given or returned stay, and so
-    do those that other ops take. The cost model weighs the best schedules of all kernels with and
-    without it.
+    do those that other ops take. The cost model weighs the best schedules of kernels that tensors
+    in blocks connect, with and without it.
     """
 
     name = "tile-block-layouts"
@@ -138,15 +213,15 @@ class TileBlockLayoutsPass(ModulePass):
     """Names of arguments that seldom change."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Let tensors lie in blocks, if that is estimated to be faster."""
+        """Let tensors lie in blocks, where that is estimated to be faster."""
         device = device_of(op)
         if device is None or not device.traits.has_vectors:
             return
-        blocked = op.clone()
-        found = [block_layouts(f, self.constants, device) for f in ops_of(blocked, func.FuncOp)]
-        if not any(found):
+        layouts = [_Layouts.of(f, self.constants, device) for f in ops_of(op, func.FuncOp)]
+        if not any(own is not None and own.blocks for own in layouts):
             return
-        seconds = [_seconds(m, self.constants, device) for m in (op, blocked)]
-        if seconds[1] < COPY_GAIN * seconds[0]:
-            for function in ops_of(op, func.FuncOp):
-                block_layouts(function, self.constants, device)
+        blocked = _in_blocks(op, self.constants, device)
+        plain, others = (_seconds(m, self.constants, device) for m in (op, blocked))
+        for own, before, after in zip(layouts, plain, others, strict=True):
+            if own is not None:
+                own.rewrite(own.blocks_of(gaining(own.connected, before, after)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -58,11 +60,16 @@ WINDOWS = {"chain": (32, 16, 3, 3), "residual": (16, 16, 3, 3), "depthwise": (16
 SHAPE = 2, 5, 5, 7
 
 
+def everything(_: object, plain: Sequence[float], __: object) -> Sequence[int]:
+    """The numbers of all kernels."""
+    return range(len(plain))
+
+
 def packed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: td.Device, text: str, case: str
 ) -> tuple[td.Function, list[np.ndarray], Packing | None]:
     # All that can be in blocks is, whatever the estimate.
-    monkeypatch.setattr(tile_block_layouts, "COPY_GAIN", np.inf)
+    monkeypatch.setattr(tile_block_layouts, "gaining", everything)
     monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
     f = td.compile(text, device=device.id)
     generator = np.random.default_rng(0)
@@ -106,14 +113,66 @@ def test_estimates_decide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     device = next((d for d in td.devices() if d.type == "cpu"), None)
     if device is None:
         pytest.skip("no device has vectors")
-    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
-    text = CASES["residual"]
-    f = td.compile(text, device=device.id)
-    sizes = SHAPE, (16, 5, 3, 3), (16, 1, 1), (16, 16, 3, 3), (16, 1, 1)
+    f = td.compile(PARTED, device=device.id)
+    sizes = SHAPE, (16, 5, 3, 3), (16, 1, 1), (16, 16, 1, 1), (16, 1, 1)
     types = f.types([f"{'x'.join(map(str, size))}xf32" for size in sizes], {})
-    for gain, is_blocked in ((np.inf, True), (0.0, False)):
-        monkeypatch.setattr(tile_block_layouts, "COPY_GAIN", gain)
-        monkeypatch.setattr("tiledialect.disk.folder", lambda gain=gain: tmp_path / str(gain))
-        packing = packing_of(f, types, ["K", "P", "L", "Q"])
-        found = packing is not None and "tensor<2x1x5x7x16xf32>" in packing.second.program.text
-        assert found == is_blocked
+    rows: list[list[float]] = []
+
+    def kept(_: object, *seconds: list[float]) -> set[int]:
+        rows[:] = seconds
+        return set()
+
+    monkeypatch.setattr(tile_block_layouts, "gaining", kept)
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    packing_of(f, types, ["K", "P", "L"])
+    plain, blocked = rows
+    assert len(plain) == len(blocked) == 4
+    assert all(a != b for a, b in zip(plain[:3], blocked[:3], strict=True))
+
+
+PARTED = program(
+    "D[n, o, y, x: N, 16, H, W] = +(B[n, c, y, x] * L[o, c, 0, 0]); E = relu(D);"
+    "F[n, o, y, x: N, 16, H, W] = +(E[n, c + 1, y, x] * L[o, c, 0, 0]);"
+    "Y[n, o: N, 16] = +(F[n, o, y, x]);"
+)
+"""Two pairs of kernels with a tensor in blocks, and one between them whose channels are shifted."""
+IN_BLOCKS = re.compile(r"tile\.kernel.*-> tensor<2x1x[0-9x]*x16xf32>")
+"""A kernel whose result has a block of all channels for each pixel."""
+
+
+@pytest.mark.parametrize("chosen", [0, 1])
+def test_connected_kernels_have_blocks_by_themselves(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chosen: int
+):
+    device = next((d for d in td.devices() if d.type == "cpu"), None)
+    if device is None:
+        pytest.skip("no device has vectors")
+    given: list[list[Sequence[int]]] = []
+
+    def one(connected: Sequence[Sequence[int]], *_: object) -> Sequence[int]:
+        given.append(list(connected))
+        return given[0][chosen]
+
+    f, arrays, _ = packed(monkeypatch, tmp_path, device, PARTED, "")
+    monkeypatch.setattr(tile_block_layouts, "gaining", one)
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path / "one")
+    packing = packing_of(f, f.types(arrays, {}), ["K", "P", "L"])
+    assert packing is not None and given == [[[0, 1], [2, 3]]]
+    lines = packing.second.program.text.splitlines()
+    in_blocks = [line.split("(")[0][-2:] for line in lines if IN_BLOCKS.search(line)]
+    assert in_blocks == [["@B"], ["@F"]][chosen]
+    values = dict(zip(f.inputs, arrays, strict=True))
+    kept = packing.results({name: values[name] for name in packing.constants})
+    found = packing.second(*packing.arrays(values, kept))
+    assert np.array_equal(found, f.reference(*arrays))
+
+
+def test_small_gains_count_beside_clear_ones():
+    connected = [[0, 1], [2], [3]]
+    plain = [10.0, 10.0, 10.0, 10.0]
+    gaining = tile_block_layouts.gaining
+    assert gaining(connected, plain, [5.0, 6.0, 11.0, 10.0]) == {0, 1}
+    assert gaining(connected, plain, [5.0, 6.0, 9.9, 10.0]) == {0, 1, 2}
+    # Of little beside much that hardly gains, the clear gain alone is sure.
+    assert gaining([[0], [1]], [1.0, 100.0], [0.5, 99.0]) == {0}
+    assert gaining([[0], [1]], [1.0, 100.0], [0.99, 101.0]) == set()
