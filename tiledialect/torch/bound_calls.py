@@ -7,7 +7,7 @@ A model may have hundreds of parameters, and looking at each takes microseconds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -90,8 +90,6 @@ class Updated:
     place: int
     """Place among the inputs of the graph."""
     name: str
-    is_counted: bool
-    """Whether PyTorch counts the change after the call."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +156,7 @@ class BoundCall:
     def _bring_back(self, arguments: Sequence[Any], values: Sequence[Any]) -> None:
         """Give the tensors that the call has changed the elements of their copies on a device."""
         changes = [
-            Change(own.name, values[own.place], array, own.is_counted)
+            Change(own.name, values[own.place], array)
             for own in self.updated
             if not isinstance(array := arguments[own.at], np.ndarray)
         ]
@@ -171,7 +169,7 @@ def _parameters(
     values: Sequence[Any],
     all_dense: Sequence[Given],
     changing: Collection[int],
-    updated: Mapping[int, bool],
+    updated: Collection[int],
     forget: Callable[[Any], None],
 ) -> tuple[Parameters, list[tuple[int, Any]]] | None:
     """Resident parameters that stay, and places and descriptions of the other inputs; None if an
@@ -206,7 +204,7 @@ def bound_call(
     values: Sequence[Any],
     all_dense: Sequence[Given],
     changing: Collection[int],
-    updated: Mapping[int, bool],
+    updated: Collection[int],
     forget: Callable[[Any], None],
 ) -> BoundCall | None:
     """The call of a function with tensors, and arrays among them, for the inputs of its graph.
@@ -237,7 +235,7 @@ def bound_call(
         for at, pair in enumerate(given)
     ]
     changed = [
-        Updated(at, places[id(value)], name, updated[id(value)])
+        Updated(at, places[id(value)], name)
         for at, (name, value) in enumerate(given)
         if id(value) in updated
     ]

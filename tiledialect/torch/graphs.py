@@ -36,7 +36,15 @@ from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.kept_graphs import KeptGraph, ViewOf, given_text, graph_text, key
 from tiledialect.torch.options import Options
 from tiledialect.torch.profiling import recorders
-from tiledialect.torch.residence import Kept, Parts, host_results, results
+from tiledialect.torch.residence import (
+    Kept,
+    Parts,
+    count_change,
+    forget_copies,
+    host_results,
+    on_host,
+    results,
+)
 from tiledialect.torch.tensors import (
     Given,
     Tensor,
@@ -95,7 +103,7 @@ class CompiledGraph(torch.nn.Module):
         self._updated = tuple(map(self._inputs.index, updates_of(graph)))
         """Places of the inputs that a call changes."""
         self._counted = counted
-        """Places of those whose changes PyTorch counts after a call."""
+        """Places of those whose changes PyTorch has counted when it calls."""
         (output,) = (n for n in graph.nodes if n.op == "output")
         self._is_single = not isinstance(output.args[0], list | tuple)
         self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
@@ -107,12 +115,14 @@ class CompiledGraph(torch.nn.Module):
     @front_door
     def forward(self, *values: Any) -> Any:
         """The outputs for tensors, and for numbers in the place of sizes."""
+        for place in self._counted:
+            count_change(values[place])
         found, ready = self._again(values) or self._results(values)
         known = dict(zip(self._inputs, values, strict=True))
         outputs = [_output(o, found, known) for o in ready.outputs]
         count = len(outputs) - len(ready.copied)
         for place, new in zip(ready.copied, outputs[count:], strict=True):
-            values[place].copy_(new)
+            on_host(values[place]).copy_(new)
         outputs = outputs[:count]
         return outputs[0] if self._is_single else tuple(outputs)
 
@@ -144,10 +154,13 @@ class CompiledGraph(torch.nn.Module):
         packed: Collection[str] = ()
         if ready.parts is not None:
             function, inputs, packed = ready.parts.of(inputs)
-        if recorders:
-            return host_results(partial(recorders[-1].run, function), inputs), ready
         changes = () if ready.copied else self._updated
-        updated = {id(given[place][0]): place in self._counted for place in changes}
+        if recorders:
+            found = host_results(partial(recorders[-1].run, function), inputs)
+            for place in changes:
+                forget_copies(values[place])
+            return found, ready
+        updated = {id(given[place][0]) for place in changes}
         call, saved = function.call_apart, self._saved_results(ready)
         found = results(call, function.device, inputs, saved, updated)
         if ready.parts is not None and self._may_bind(ready, packed):

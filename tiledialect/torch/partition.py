@@ -27,6 +27,7 @@ from tiledialect.passes.convert.aten.graph import (
 from tiledialect.torch.graphs import CompiledGraph
 from tiledialect.torch.kept_graphs import KeptRefusals, graph_text, key
 from tiledialect.torch.options import Options
+from tiledialect.torch.residence import count_change, on_host
 
 Node = torch.fx.Node
 
@@ -114,13 +115,14 @@ def partitioned(
     if not refused and all(n.op != "get_attr" for n in graph.nodes):
         return CompiledGraph(graph, name, options, _saved_from(name), _counted(name))
     updated = _separate_updates(graph)
-    run = _by_parts(module, refused, options, name)
-    if not updated:
-        return run
+    run, counted = _by_parts(module, refused, options, name), _counted(name)
 
     def updating(*inputs: Any) -> Any:
-        found = run(*inputs)
-        outputs = found[: len(found) - len(updated)]
+        for place in counted:
+            count_change(inputs[place])
+        # PyTorch reads them, too.
+        found = run(*map(on_host, inputs))
+        outputs = found[: len(found) - len(updated)] if updated else found
         for place, new in zip(updated, found[len(outputs) :], strict=True):
             inputs[place].copy_(new)
         return outputs
@@ -173,8 +175,8 @@ def _saved_from(name: str) -> int | None:
 
 
 def _counted(name: str) -> set[int]:
-    """Numbers of the inputs of which PyTorch counts the changes by a graph; none if they are not
-    known, as those of a backward graph."""
+    """Numbers of the inputs whose changes by a graph PyTorch counts, before it calls it; none if
+    they are not known, as those of a backward graph."""
     context = torch._guards.TracingContext.try_get() if name != "backward" else None
     metadata = getattr(context, "fw_metadata", None)
     return {*getattr(metadata, "mutated_graph_handled_indices_seen_by_autograd", ())}

@@ -31,7 +31,6 @@ Inputs = Sequence[tuple[str, Any]]
 Version = tuple[int, int]
 """Changes of a tensor and of the parameter whose storage it has: ``parameter.data`` has a count of
 its own."""
-NOTHING: Mapping[int, bool] = {}
 Copies = dict[tuple[Any, ...], tuple[Version, Any]]
 """By queue and place in the storage: the version of the tensor that was copied, and the copy."""
 
@@ -45,6 +44,27 @@ class Resident:
     copies: Copies = field(default_factory=dict)
     is_known: bool = True
     """Whether no other has taken the place."""
+    name: str = ""
+    """Name of the parameter."""
+    keeps_updates: bool = False
+    """Whether what compiled graphs change stays on the device."""
+    ahead: tuple[Version, Any] | None = None
+    """Version and copy of the parameter whose elements the host does not have yet."""
+
+    def bring_back(self) -> None:
+        """Give the parameter the elements that are on the device alone; a TileError if the host has
+        changed others meanwhile."""
+        parameter = self.parameter()
+        if self.ahead is None or parameter is None:
+            return
+        version, array = self.ahead
+        if self.version(parameter) != version:
+            raise TileError(
+                f"{self.name} has been changed on the host, and by a compiled model on its device: "
+                "call td.torch.to_host before the host's change"
+            )
+        array_of(self.name, parameter)[...] = array.get()
+        self.ahead = None
 
     def version(self, tensor: Tensor) -> Version:
         """Version of a tensor in the storage."""
@@ -59,7 +79,7 @@ _gone: list[ReferenceType[Tensor]] = []
 
 
 @front_door
-def to_device(model: torch.nn.Module) -> torch.nn.Module:
+def to_device(model: torch.nn.Module, *, keep_updates: bool = False) -> torch.nn.Module:
     """Keep the parameters and buffers of a model in the memory of the devices that compute it.
 
     Compiled graphs copy them at the first call, and again when PyTorch has changed them: it counts
@@ -69,16 +89,50 @@ def to_device(model: torch.nn.Module) -> torch.nn.Module:
     any device. Tensors of ``torch.inference_mode`` are not kept: their changes are not counted.
     Gives the model.
 
+    Args:
+        keep_updates: whether parameters and buffers that a compiled graph changes are not copied
+            back after each call, but by ``to_host`` or ``state_dict``. Other uses of them by
+            PyTorch, and views of them that the graph gives back, have old numbers until then.
+
     Raises:
         TileError: the argument is no module.
     """
     if not isinstance(model, torch.nn.Module):
         raise TileError(f"to_device takes a torch.nn.Module, not {type(model).__name__}")
     _remove_expired()
-    for tensor in (*model.parameters(), *model.buffers()):
+    for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         if not tensor.is_inference():
-            _add(tensor)
+            before = resident(tensor)
+            # What the host has changed since is copied.
+            if before and before.ahead and before.ahead[0] == before.version(tensor):
+                before.bring_back()
+            made = _add(tensor)
+            made.name, made.keeps_updates = name, keep_updates
+    for module in model.modules() if keep_updates else ():
+        if _bring_own_back not in module._state_dict_pre_hooks.values():
+            module.register_state_dict_pre_hook(_bring_own_back)
     return model
+
+
+@front_door
+def to_host(model: torch.nn.Module) -> torch.nn.Module:
+    """Copy back what compiled graphs have changed on devices, after ``to_device(model,
+    keep_updates=True)``. Gives the model.
+
+    Raises:
+        TileError: the argument is no module, or PyTorch has changed such a tensor, too.
+    """
+    if not isinstance(model, torch.nn.Module):
+        raise TileError(f"to_host takes a torch.nn.Module, not {type(model).__name__}")
+    for module in model.modules():
+        _bring_own_back(module)
+    return model
+
+
+def _bring_own_back(module: torch.nn.Module, *_: Any) -> None:
+    """Copy back what compiled graphs have changed of a module's own parameters and buffers."""
+    for tensor in (*module.parameters(recurse=False), *module.buffers(recurse=False)):
+        on_host(tensor)
 
 
 @front_door
@@ -116,11 +170,13 @@ def _remove_expired() -> None:
             _gone.append(own.parameter)
 
 
-def _add(tensor: Tensor) -> None:
+def _add(tensor: Tensor) -> Resident:
     storage = tensor.untyped_storage()
     if (before := _residents.get(storage._cdata)) is not None:
         before.is_known = False
-    _residents[storage._cdata] = Resident(StorageWeakRef(storage), ref(tensor, _gone.append))
+    made = Resident(StorageWeakRef(storage), ref(tensor, _gone.append))
+    _residents[storage._cdata] = made
+    return made
 
 
 def host_results(call: Callable[..., Any], inputs: Sequence[tuple[str, Any]]) -> list[Tensor]:
@@ -160,13 +216,12 @@ def results(
     device: Device,
     inputs: Inputs,
     saved: Collection[int],
-    updated: Mapping[int, bool] = NOTHING,
+    updated: Collection[int] = (),
 ) -> list[Tensor]:
     """Outputs of a function on a device for tensors, and arrays among them, with their names.
 
     The numbers of outputs in ``saved`` are of those that only a backward pass takes: they stay on
-    the device. ``updated`` has the identities of the inputs that the function changes, with whether
-    PyTorch counts the change after the call.
+    the device. ``updated`` has the identities of the inputs that the function changes.
     """
     if device.uses_host_memory or not any(_is_resident(value) for _, value in inputs):
         return host_results(call, inputs)
@@ -177,9 +232,9 @@ def results(
     arrays = [_copy(queue, *given) for given in inputs]
     found = _listed(call(*arrays))
     changes = [
-        Change(name, value, array, is_counted)
+        Change(name, value, array)
         for (name, value), array in zip(inputs, arrays, strict=True)
-        if (is_counted := updated.get(id(value))) is not None
+        if id(value) in updated
     ]
     _remove_expired()
     made = state_of(queue).host_array
@@ -196,8 +251,12 @@ class Change:
     tensor: Tensor
     array: Any
     """The copy."""
-    is_counted: bool
-    """Whether PyTorch counts the change afterwards."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the tensor is a parameter that gets the elements when they are asked for."""
+        own = resident(self.tensor)
+        return own is not None and own.keeps_updates and own.parameter() is self.tensor
 
 
 def bring_back(
@@ -205,20 +264,30 @@ def bring_back(
 ) -> None:
     """Give tensors the elements that kernels have changed, and arrays of the host those of results.
 
-    A resident's copy is the array then, also after PyTorch counts the change.
+    A resident's copy is the array then. One that keeps updates is changed later.
     """
     from tiledialect.lowering.runtime.call.copies import copy_to_host
 
-    copy_to_host(queue, [*results, *((array_of(c.name, c.tensor), c.array) for c in changes)])
+    at_once = [(array_of(c.name, c.tensor), c.array) for c in changes if not c.is_late]
+    copy_to_host(queue, [*results, *at_once])
     for change in changes:
-        own = resident(tensor := change.tensor)
-        if own is None:
-            continue
-        key, (count, of_parameter) = _key(queue, tensor), own.version(tensor)
-        if not change.is_counted:
-            own.copies[key] = (count, of_parameter), change.array
-        elif own.parameter() is tensor:
-            own.copies[key] = (count + 1, of_parameter + 1), change.array
+        if (own := resident(change.tensor)) is not None:
+            copy = own.version(change.tensor), change.array
+            # Copies of other places in the storage may be old ones.
+            own.copies = {_key(queue, change.tensor): copy}
+            own.ahead = copy if change.is_late else None
+
+
+def count_change(value: Any) -> None:
+    """Let copies of a tensor be current whose next change PyTorch has counted, but not made."""
+    own = resident(value)
+    if own is None or not own.copies:
+        return
+    count, of_parameter = now = own.version(value)
+    before = count - 1, of_parameter - (own.parameter() is value)
+    own.copies = {k: (now, a) for k, (v, a) in own.copies.items() if v == before}
+    if own.ahead is not None and own.ahead[0] == before:
+        own.ahead = now, own.ahead[1]
 
 
 def _listed(found: Any) -> list[Any]:
@@ -228,7 +297,20 @@ def _listed(found: Any) -> list[Any]:
 def _array(name: str, value: Any) -> Any:
     if isinstance(value, DeviceTensor):
         return array_of(name, value.elements)
-    return array_of(name, value) if isinstance(value, Tensor) else value
+    return array_of(name, on_host(value)) if isinstance(value, Tensor) else value
+
+
+def on_host(value: Any) -> Any:
+    """A tensor, whose memory in the host has what was changed on a device; or what is none."""
+    if (own := resident(value)) is not None:
+        own.bring_back()
+    return value
+
+
+def forget_copies(tensor: Tensor) -> None:
+    """Copy a tensor anew, which was changed in the host's memory without being counted."""
+    if (own := resident(tensor)) is not None:
+        own.copies.clear()
 
 
 def _is_resident(value: Any) -> bool:
@@ -262,6 +344,7 @@ def _copy(queue: Any, name: str, value: Any) -> Any:
     key, version = _key(queue, value), own.version(value)
     known, array = own.copies.get(key, (None, None))
     if known != version:
+        own.bring_back()
         array = upload(queue, array_of(name, value))
         forget_pages(value)
         # Copies of earlier versions are not read again.
