@@ -17,7 +17,7 @@ BYTE = np.dtype(np.uint8)
 
 
 class Executable(Protocol):
-    """What is run."""
+    """Plan that is ready to run on host arrays."""
 
     plan: Plan
     state: QueueState
