@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -148,6 +151,30 @@ def test_what_backward_takes_stays_on_the_device(device):
     kept.elements.mul_(0)
     found.sum().backward()
     assert not layer[2].weight.grad.any() and layer[0].weight.grad.any()
+
+
+PACKING = {
+    "clone": (torch.clone, lambda t: t),
+    "numpy": (lambda t: t.numpy(force=True), torch.from_numpy),
+    "tolist": (lambda t: t.tolist(), torch.tensor),
+    "deepcopy": (copy.deepcopy, lambda t: t),
+    "pickle": (pickle.dumps, pickle.loads),
+    "address": (lambda t: (t, t.data_ptr() != 0 or 1 / 0), lambda pair: pair[0]),
+}
+
+
+@pytest.mark.parametrize("name", PACKING)
+def test_what_backward_takes_may_be_packed(device, name):
+    model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1))
+    expected = copy.deepcopy(model)
+    run = compiled(td.torch.to_device(model), device)
+    x = torch.rand(2, 3)
+    with torch.autograd.graph.saved_tensors_hooks(*PACKING[name]):
+        found = run(x)
+    found.sum().backward()
+    expected(x).sum().backward()
+    for ours, theirs in zip(model.parameters(), expected.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, theirs.grad)
 
 
 def test_axes_of_tensors_on_a_device(device):

@@ -57,6 +57,24 @@ class DeviceTensor(Tensor):
         """The tensor with its axes in the order of the array."""
         return self if self.order is None else DeviceTensor(self.array)
 
+    def numpy(self, *, force: bool = False) -> Any:
+        """An array of the elements."""
+        return self.elements.numpy(force=force)
+
+    def tolist(self) -> Any:
+        """The elements in lists."""
+        return self.elements.tolist()
+
+    def data_ptr(self) -> int:
+        """Where the elements are."""
+        return self.elements.data_ptr()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return self.elements.__deepcopy__(memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.elements.__reduce_ex__(protocol)
+
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @classmethod
