@@ -69,7 +69,8 @@ def test_nodes_that_do_not_fit(node: Any, words: str):
 
 
 def test_calls_with_arrays_of_one_shape(monkeypatch: pytest.MonkeyPatch):
-    """After the first call nothing is bound by name; other values are."""
+    """After the first call nothing is bound by name, nor is an initializer looked at; other values
+    are."""
     model = td.onnx.load(_dense()[0])
     x = np.ones((2, 3), "f4")
     expected = model(x)
@@ -82,6 +83,11 @@ def test_calls_with_arrays_of_one_shape(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(type(model), "_bound", counted)
     assert np.array_equal(model(x + 0), expected) and not bound
+    with monkeypatch.context() as context:
+        if model.function(x).device.uses_host_memory:
+            context.setattr(td.Function, "__call__", None)
+        bound.clear()
+        assert np.array_equal(model(2 * x - x), expected) and not bound
     assert np.array_equal(model(x=x), expected) and len(bound) == 1
     assert np.array_equal(model(x.tolist()), expected) and len(bound) == 2
     assert np.array_equal(model(np.asfortranarray(x)), expected) and len(bound) == 3

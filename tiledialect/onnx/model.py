@@ -6,7 +6,7 @@ ONNX is not among the requirements of tiledialect; importing this module needs i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -48,6 +48,8 @@ from tiledialect.passes.convert.onnx.graph import (
 
 Given = Array | list[Array]
 """Value of an input: a tensor, or a sequence of them."""
+Repeated = Callable[[Sequence[Any]], Any]
+"""Call of a function for arrays of known types."""
 
 
 @dataclass
@@ -108,11 +110,11 @@ class Model:
         self._known: set[str] = set()
         """Inputs whose numbers are a part of the program."""
         self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
-        self._direct: LruCache[tuple[Any, ...], tuple[Specialized, Function, list[Any]]] = LruCache(
+        self._direct: LruCache[tuple[Any, ...], tuple[Specialized, Repeated, list[Any]]] = LruCache(
             READY_SHAPES
         )
-        """By shapes and element types of arrays in order: the function that is called, and for each
-        of its inputs the place of the array, or what it is."""
+        """By shapes and element types of arrays in order: a call of the function, and for each of
+        its inputs the place of the array, or what it is."""
         self._kept: LruCache[tuple[str, ...], tuple[Any, ...]] = LruCache(READY_SHAPES)
         """Values computed from initializers alone, by texts of their programs and their names."""
         self._resident: dict[str, Any] = {}
@@ -142,19 +144,20 @@ class Model:
         key = None if named or self._known or self._gradients else host_signature_of(args)
         known = None if key is None else self._direct.get(key)
         if known is not None:
-            ready, function, places = known
-            arrays = [args[k] if type(k) is int else k for k in places]
+            ready, call, places = known
+            found = call([args[k] if type(k) is int else k for k in places])
         else:
             ready, bound = self._bound(args, named)
             function, arrays = self._prepared(ready, bound)
+            found = function(*arrays)
             if key is not None and not self._known:
                 own = {
                     id(bound[ready.inputs.index(n)]): k
                     for k, n in enumerate(self.inputs)
                     if n in ready.inputs
                 }
-                self._direct.put(key, (ready, function, [own.get(id(a), a) for a in arrays]))
-        found = function(*arrays)
+                places = [own.get(id(a), a) for a in arrays]
+                self._direct.put(key, (ready, function.repeated(arrays), places))
         if isinstance(found, tuple):
             return ready.packed(type(found)(*map(_on_host, found)))
         return ready.packed(_on_host(found))
