@@ -8,7 +8,8 @@ Memory of the process counts from that after another model has run: `loaded` aft
 `peak` the most until then, `calls` the most during later ones. `ratio` is `calls` to the weights
 and 1.1 times `alive`. Numbers are MB.
 
-ONNX models are exported by a process of their own, and read from a file.
+ONNX models are exported by a process of their own, and read from a file. `disk` is `torch.compile`
+with the parameters in a file.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -27,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ import numpy as np
 from xdsl.dialects import func, gpu
 
 import tiledialect as td
+from tiledialect.errors import TileError
 from tiledialect.ir.host_memory import nbytes, root
 from tiledialect.ir.ops_in import ops_in
 from tiledialect.ir.signature import argument_names, result_names
@@ -44,7 +46,7 @@ from tiledialect.lowering.runtime.program.plan import Plan
 
 FIRST = "first"
 """Name of the model that loads all that others need."""
-WAYS = ("compile", "onnx", "training")
+WAYS = ("compile", "disk", "onnx", "training")
 ROW = "{:20} {:9} {:5} {:>8} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>6}"
 HEAD = ROW.format(
     *("model", "way", "cache", "weights", "alive", "ours", "/alive"),
@@ -149,6 +151,8 @@ def _compiled(
 
     model, inputs = models.MODELS[name](options.batch, options.small)
     case = models.Case(model.train(way == "training"), inputs, way == "training")
+    if way == "disk":
+        td.torch.to_disk(model)
     run = models.torch.compile(td.torch.to_device(case.model), backend="tiledialect")
     weights = _nbytes((*model.parameters(), *model.buffers()))
 
@@ -241,7 +245,8 @@ def _in_process(arguments: Sequence[str], cache: str = "") -> str:
     environment = {**os.environ, "TILE_CACHE_DIR": cache}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if result.returncode:
-        raise SystemExit(f"{' '.join(arguments)}:\n{result.stderr[-3000:]}")
+        reason = (result.stderr.splitlines() or ["no reason"])[-1]
+        raise TileError(f"{' '.join(arguments[-3:])}: {reason}")
     return result.stdout.splitlines()[-1] if result.stdout else ""
 
 
@@ -271,13 +276,22 @@ def main() -> None:
         _in_process([*given, "--ways", "onnx", "--models", FIRST], _cache(folder, FIRST))
         for name in options.models or _names():
             for way in options.ways:
-                of = [*given, "--ways", way, "--models", name]
-                if way == "onnx":
-                    _in_process([*of, "--export"])
-                cache = _cache(folder, f"{name} {way}")
-                shutil.copytree(_cache(folder, FIRST), cache)
-                for state in ("cold", "warm"):
-                    print(_row(name, way, state, json.loads(_in_process(of, cache))), flush=True)
+                try:
+                    for line in _lines(name, way, folder, given):
+                        print(line, flush=True)
+                except TileError as error:
+                    print(error, flush=True)
+
+
+def _lines(name: str, way: str, folder: str, given: Sequence[str]) -> Iterator[str]:
+    """Rows of a model, without its plan on disk and with it."""
+    of = [*given, "--ways", way, "--models", name]
+    if way == "onnx":
+        _in_process([*of, "--export"])
+    cache = _cache(folder, f"{name} {way}")
+    shutil.copytree(_cache(folder, FIRST), cache)
+    for state in ("cold", "warm"):
+        yield _row(name, way, state, json.loads(_in_process(of, cache)))
 
 
 def _cache(folder: str, name: str) -> str:
