@@ -285,7 +285,7 @@ def test_shape_that_an_input_tells():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ((), "net needs the input x"),
+        ((), r"net needs the input x, float of the shape \(n, 3\)"),
         ((np.zeros((2, 3)),), "input x is of float32, and float64 was given"),
         ((np.zeros((2, 4), "f4"),), r"input x has the shape \(n, 3\), and \(2, 4\) was given"),
         ((np.zeros((2, 3), "f4"), 1), "net takes x, each once; 2 were given"),

@@ -234,7 +234,7 @@ class Model:
         if extra and not self._gradients:
             raise TileError(f"{self.name} has no input {next(iter(extra))}")
         if missing := [name for name in self.inputs if name not in given]:
-            raise TileError(f"{self.name} needs the input {missing[0]}")
+            raise TileError(f"{self.name} needs the input {self._declaration(missing[0])}")
         own = {name: self._input(name, given[name]) for name in self.inputs}
         ready = self._for(own)
         flat = _flat(own)
@@ -243,6 +243,14 @@ class Model:
             given = [*self._arrays(values), *cotangents]
             values = [*without_missing(ready.function.bind(given, extra))]
         return ready, values
+
+    def _declaration(self, name: str) -> str:
+        """An input with the type and the shape that the model declares."""
+        t = self._declared[name].tensor_type
+        if not t.elem_type or not t.HasField("shape"):
+            return name
+        number = onnx.TensorProto.DataType.Name(t.elem_type).lower()
+        return f"{name}, {number} of the shape ({_dims_of(t)})"
 
     def _arrays(self, given: Sequence[Any]) -> list[Any]:
         """Arguments of a function, with the initializers in the place of their names."""
@@ -328,9 +336,9 @@ class Model:
             n is None or n == m for n, m in zip(wanted, array.shape, strict=True)
         )
         if not fits:
-            dims = [d.dim_value if d.HasField("dim_value") else d.dim_param for d in t.shape.dim]
-            text = ", ".join(str(d) for d in dims)
-            raise TileError(f"input {name} has the shape ({text}), and {array.shape} was given")
+            raise TileError(
+                f"input {name} has the shape ({_dims_of(t)}), and {array.shape} was given"
+            )
 
     def _for(self, arrays: Mapping[str, Given]) -> Specialized:
         while True:
@@ -421,3 +429,9 @@ def load(
         raise TileError(f"a model is a path or a ModelProto, not {type(source)}")
     options = {"device": device, "tune": tune, "precision": precision}
     return Model(proto, initializers, options)
+
+
+def _dims_of(t: onnx.TypeProto.Tensor) -> str:
+    """Sizes of a declared tensor, as numbers or names."""
+    dims = (d.dim_value if d.HasField("dim_value") else d.dim_param or "?" for d in t.shape.dim)
+    return ", ".join(map(str, dims))
