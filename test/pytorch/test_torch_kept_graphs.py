@@ -215,3 +215,21 @@ def test_keys():
     assert len({key("graph", "x", "y"), key("refusals", "x", "y"), key("graph", "x y")}) == 3
     assert given_text(torch.ones(3)) is None
     assert len({*map(given_text, (1, 1.0, True, "1", None))}) == 5
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_inputs_without_a_type_are_given_back_as_they_are(beside):
+    """Cotangents of complex tensors are the gradients."""
+
+    def call(x, y):
+        return (x.clone(), y + 1) if beside else (x.clone(),)
+
+    compiled = torch.compile(call, backend="tiledialect")
+    for _ in range(3):
+        x = torch.randn(3, dtype=torch.complex64, requires_grad=True)
+        y = torch.randn(3, requires_grad=True)
+        cotangents = [torch.randn(3, dtype=torch.complex64), torch.randn(3)]
+        outputs = compiled(x, y)
+        torch.autograd.backward(outputs, cotangents[: len(outputs)])
+        assert torch.equal(x.grad, cotangents[0])
+        assert not beside or torch.equal(y.grad, cotangents[1])

@@ -330,7 +330,8 @@ def convert_graph(
     for node in returned if in_place else (*returned, *updated.values()):
         value = converter.value(node) if hasattr(node, "all_input_nodes") else node
         if not isinstance(value, SSAValue):
-            outputs.append(value)
+            # A tensor that the function cannot take is another one at each call.
+            outputs.append(View(node) if getattr(node, "op", "") == "placeholder" else value)
         elif _is_of_input(node, updated):
             outputs.append(View(node))
         else:
