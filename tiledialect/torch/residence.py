@@ -20,6 +20,7 @@ from tiledialect.api.error_boundary import front_door
 from tiledialect.api.function import Function
 from tiledialect.api.packing import Packing, packing_of
 from tiledialect.errors import TileError
+from tiledialect.lowering.runtime.call.arrays import upload
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lru_cache import LruCache
 from tiledialect.torch.device_tensors import DeviceTensor
@@ -414,11 +415,3 @@ def _same(versions: Sequence[Any], current: Sequence[Any]) -> bool:
     return len(versions) == len(current) and all(
         a[0] is b[0] and a[1:] == b[1:] for a, b in zip(versions, current, strict=True)
     )
-
-
-def upload(queue: Any, array: Any) -> Any:
-    """A copy of an array in a device's memory."""
-    import pyopencl.array as cla
-
-    # `ascontiguousarray` makes a scalar an array of one axis.
-    return cla.to_device(queue, np.asarray(array, order="C"))

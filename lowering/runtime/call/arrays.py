@@ -221,11 +221,17 @@ def placed(device: Device, array: Any) -> Any:
     """An array in the memory of a device: itself where the device computes in the host's."""
     if device.uses_host_memory:
         return array
-    import pyopencl.array as cla
-
     from tiledialect.lowering.runtime.device.queues import queue_for
 
-    return cla.to_device(queue_for(device), array)
+    return upload(queue_for(device), array)
+
+
+def upload(queue: cl.CommandQueue, array: Any) -> cla.Array:
+    """A copy of an array in a device's memory."""
+    import pyopencl.array as cla
+
+    # `ascontiguousarray` makes a scalar an array of one axis.
+    return cla.to_device(queue, np.asarray(array, order="C"))
 
 
 def common_queue(name: str, arrays: Sequence[cla.Array]) -> cl.CommandQueue:
