@@ -14,11 +14,22 @@ from itertools import product, takewhile
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu
-from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, NoneAttr, SymbolRefAttr, i1
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    FloatAttr,
+    FunctionType,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    SymbolRefAttr,
+    f64,
+    i1,
+)
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import LAYERS
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
@@ -276,6 +287,7 @@ class KernelFusion:
         grid = first.gridSizeX, first.gridSizeY, first.gridSizeZ
         block = first.blockSizeX, first.blockSizeY, first.blockSizeZ
         launch = gpu.LaunchFuncOp(second.kernel, grid, block, kernelOperands=operands)
+        launch.attributes.update(_joined_labels(first, second))
         Rewriter.replace_op(second, launch, [])
         for op in _between(first, launch):
             # The fused kernel uses the operands of the first one later.
@@ -286,6 +298,19 @@ class KernelFusion:
         for value in self.places:
             _drop_unused(value)
         return launch
+
+
+def _joined_labels(first: gpu.LaunchFuncOp, second: gpu.LaunchFuncOp) -> dict[str, Attribute]:
+    """Attributes of the launch of a fused kernel, which computes the layers of both."""
+    found = dict(second.attributes)
+    layers = dict[str, Attribute]()
+    for own in (first.attributes.get(LAYERS), second.attributes.get(LAYERS)):
+        for name, number in own.data.items() if isinstance(own, DictionaryAttr) else ():
+            assert isinstance(number, FloatAttr)
+            known = layers.get(name, FloatAttr(0.0, f64))
+            assert isinstance(known, FloatAttr)
+            layers[name] = FloatAttr(known.value.data + number.value.data, f64)
+    return found | ({LAYERS: DictionaryAttr(layers)} if layers else {})
 
 
 def _memory(value: SSAValue) -> MemRefType[Attribute]:

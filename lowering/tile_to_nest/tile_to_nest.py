@@ -60,6 +60,8 @@ from tiledialect.schedule.instructions import find, refusal
 
 NestOf = Callable[[KernelOp, str], KernelLaunch]
 """Builder of the function of a scheduled kernel, of this name."""
+Labels = Mapping[KernelOp, Mapping[str, Attribute]]
+"""Attributes of the launches of kernels."""
 
 
 @dataclass
@@ -73,6 +75,7 @@ class HostFunction:
     kernels: list[KernelOp] = field(default_factory=list[KernelOp])
     """Sources of the launched kernels."""
     nest: NestOf = kernel_nest
+    labels: Labels = field(default_factory=dict[KernelOp, Mapping[str, Attribute]])
 
     def __post_init__(self):
         types = [buffer_type(arg.type) for arg in self.source.body.block.args]
@@ -160,14 +163,14 @@ class HostFunction:
             self.launches[key] = launch
             self.kernels.append(kernel)
         callee = SymbolRefAttr(self.module_name, [launch.function.sym_name.data])
-        self.builder.insert(
-            gpu.LaunchFuncOp(
-                callee,
-                [self._constant(n) for n in launch.grid],
-                [self._constant(n) for n in launch.block],
-                kernelOperands=operands,
-            )
+        made = gpu.LaunchFuncOp(
+            callee,
+            [self._constant(n) for n in launch.grid],
+            [self._constant(n) for n in launch.block],
+            kernelOperands=operands,
         )
+        made.attributes.update(self.labels.get(kernel, {}))
+        self.builder.insert(made)
 
     @property
     def functions(self) -> list[gpu.FuncOp]:
@@ -294,9 +297,10 @@ def _attributes(
     return ArrayAttr(entries)
 
 
-def lower_function(function: func.FuncOp, nest: NestOf = kernel_nest) -> list[Operation]:
+def lower_function(function: func.FuncOp, nest: NestOf, labels: Labels) -> list[Operation]:
     """Lower a function of scheduled kernels to the kernels' module, constants, and the host."""
-    host = HostFunction(function, f"{function.sym_name.data}_kernels", nest=nest)
+    name = f"{function.sym_name.data}_kernels"
+    host = HostFunction(function, name, nest=nest, labels=labels)
     built = host.build()
     module = kernel_module(host.module_name, host.functions, index_width(host.kernels))
     return [module, *host.arrays.kept.values(), built]
@@ -341,7 +345,7 @@ class TileToNestPass(ModulePass):
         lower_to_nests(op)
 
 
-def lower_to_nests(op: ModuleOp, nest: NestOf = kernel_nest) -> None:
+def lower_to_nests(op: ModuleOp, nest: NestOf = kernel_nest, labels: Labels | None = None) -> None:
     """Lower every function on tensors of known types, with kernels from ``nest``."""
     functions = [f for f in ops_of(op, func.FuncOp) if _has_tensors(f)]
     specialized = [f for f in functions if all(map(_is_specialized, _types(f)))]
@@ -354,7 +358,7 @@ def lower_to_nests(op: ModuleOp, nest: NestOf = kernel_nest) -> None:
     outer = [f for f in specialized if has_control_flow(f)]
     for function in [f for f in specialized if f not in outer]:
         _check_instructions(function, platform(op), limit(op, "compute_capability", 0))
-        lowered = lower_function(function, nest)
+        lowered = lower_function(function, nest, labels or {})
         for kernel in ops_of(lowered[0], gpu.FuncOp):
             check_fits(op, kernel)
         Rewriter.replace_op(function, lowered, [])

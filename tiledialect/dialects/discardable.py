@@ -47,6 +47,8 @@ DEFINED_SIZES = "lift.sizes"
 MOST_GROUPS = "lift.groups"
 AHEAD = "lift.ahead"
 WHOLE = "nest.whole"
+PART = "nest.part"
+LAYERS = "nest.layers"
 FACTS = "nest.facts"
 SHARED_ARGUMENTS = "nest.shared"
 UNREAD = "nest.unread"
@@ -129,6 +131,7 @@ class Discardable:
 
 
 FUNCTION, KERNEL, MODULE = ("func.func",), ("gpu.func",), ("builtin.module",)
+LAUNCH = ("gpu.launch_func",)
 
 DISCARDABLE: Mapping[str, Discardable] = {
     NAME: Discardable(STRING, (ARGUMENT, RESULT), "Name of an input or output."),
@@ -187,6 +190,10 @@ DISCARDABLE: Mapping[str, Discardable] = {
         "Value of a loop's step that is fetched in the step before.",
     ),
     WHOLE: Discardable(UNIT, KERNEL, "Kernel that `nest-peel` leaves whole."),
+    PART: Discardable(STRING, LAUNCH, "Name of the kernel of the program that is computed."),
+    LAYERS: Discardable(
+        _dictionary_of(NUMBER), LAUNCH, "Operations of a model's layers that it computes, by name."
+    ),
     FACTS: Discardable(CONDITION, KERNEL, "Condition on the index arguments, `d0`, `d1`, …."),
     SHARED_ARGUMENTS: Discardable(
         INDICES_64,

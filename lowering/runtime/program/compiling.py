@@ -6,17 +6,19 @@ without them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, StringAttr, f64
 from xdsl.ir import Attribute
 
-from tiledialect.analysis.layer_shares import layer_shares
+from tiledialect.analysis.layer_operations import layer_operations
 from tiledialect.caches import compilation
+from tiledialect.dialects.discardable import LAYERS, PART
 from tiledialect.dialects.tile.global_stage import copies_of
+from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.errors import TileError
 from tiledialect.ir.signature import find_function
@@ -40,16 +42,10 @@ from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.lowering.runtime.program.early_builds import Builder
 from tiledialect.lowering.runtime.program.kernel_reuse import plan_of_nests
-from tiledialect.lowering.runtime.program.plan import (
-    Branch,
-    Command,
-    Launch,
-    Plan,
-    Repeat,
-    While,
-)
+from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program import Program, Types
+from tiledialect.lowering.tile_to_nest.tile_to_nest import Labels
 from tiledialect.passes.algebra.tile_merge_products import TileMergeProductsPass
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
@@ -79,52 +75,22 @@ def compiled(
         plan = make_plan(module, program.result_name)
     else:
         module = lowered(program, types, device, LiftToNestPass.name)
-        parts = [*_parts(module)]
-        plan = _named(plan_of_nests(module, program.result_name, builder=builder), parts)
+        plan = plan_of_nests(module, program.result_name, _labels(module), builder=builder)
     return replace(plan, warnings=warnings_of(module))
 
 
-Part: TypeAlias = tuple[str, tuple[tuple[str, float], ...]]
-"""Name of a kernel, and its layers with their shares."""
-
-
-def _parts(module: ModuleOp) -> Iterator[Part]:
-    """The scheduled kernels of a program, in their order; in the place of a copy of an operand that
-    which reads it."""
+def _labels(module: ModuleOp) -> Labels:
+    """Name and layers of each scheduled kernel of a program; of a copy of an operand those of the
+    kernel that reads it."""
     kernels = named_kernels(module)
     readers = {copy: name for name, kernel in kernels.items() for copy in copies_of(kernel)}
-    for name, kernel in kernels.items():
-        name = readers.get(kernel, name)
-        yield name, layer_shares(kernels[name])
+    return {k: _label(kernels, readers.get(k, name)) for name, k in kernels.items()}
 
 
-def _named(plan: Plan, parts: Sequence[Part]) -> Plan:
-    """A plan whose launches have the names of kernels, if each kernel has a launch."""
-    if len(plan.launches) != len(parts):
-        return plan
-    return replace(plan, steps=_with_names(plan.steps, iter(parts)))
-
-
-def _with_names(steps: Sequence[Command], names: Iterator[Part]) -> tuple[Command, ...]:
-    """Commands whose launches have names, in order."""
-    made: list[Command] = []
-    for step in steps:
-        match step:
-            case Launch():
-                part, layers = next(names)
-                step = replace(step, part=part, layers=layers)
-            case Repeat():
-                step = replace(step, steps=_with_names(step.steps, names))
-            case While():
-                test = _with_names(step.test, names)
-                step = replace(step, test=test, steps=_with_names(step.steps, names))
-            case Branch():
-                then = _with_names(step.then, names)
-                step = replace(step, then=then, otherwise=_with_names(step.otherwise, names))
-            case _:
-                pass
-        made.append(step)
-    return tuple(made)
+def _label(kernels: Mapping[str, KernelOp], name: str) -> Mapping[str, Attribute]:
+    operations = layer_operations(kernels[name])
+    layers = {layer: FloatAttr(n, f64) for layer, n in operations.items()}
+    return {PART: StringAttr(name), LAYERS: DictionaryAttr(layers)}
 
 
 def lowered(program: Program, types: Types, device: Device, after: str | None = None) -> ModuleOp:

@@ -25,7 +25,7 @@ from tiledialect.lowering.runtime.program.early_builds import Builder, End
 from tiledialect.lowering.runtime.program.nest_reuse import KeptNests
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import accesses_of, plan_of
-from tiledialect.lowering.tile_to_nest.tile_to_nest import lower_to_nests
+from tiledialect.lowering.tile_to_nest.tile_to_nest import Labels, lower_to_nests
 from tiledialect.lru_cache import LruCache
 from tiledialect.schedule.cost.device import device_or_common
 
@@ -113,16 +113,17 @@ def _leave_declaration(kernel: gpu.FuncOp) -> gpu.FuncOp:
 def plan_of_nests(
     module: ModuleOp,
     name: str,
+    labels: Labels | None = None,
     kept: PrintedKernels = PRINTED,
     builder: Builder | None = None,
 ) -> Plan:
     """The plan of a function of scheduled kernels and nests, as lowering all of it would give it.
 
     Each kernel is lowered by itself, unless it is among those that are kept, and given to
-    ``builder`` before the next.
+    ``builder`` before the next. Launches get the attributes of their kernels in ``labels``.
     """
     context = Context()
-    lower_to_nests(module, partial(kept.nests.nest, attributes_text(module)))
+    lower_to_nests(module, partial(kept.nests.nest, attributes_text(module)), labels)
     join_nests(context, module)
     mark_unread(module)
     GpuArenaPass().apply(context, module)

@@ -11,6 +11,7 @@ from xdsl.dialects import arith, func, gpu, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
+    DictionaryAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -23,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
 from tiledialect.analysis.memory_updates import updates
-from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
+from tiledialect.dialects.discardable import ELEMENT_TYPE, LAYERS, NAME, PART
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
@@ -97,6 +98,18 @@ def plan_of(
     source = program.text if program.functions else ""
     found = _Host(host, kernels_of(module), globals_of(module), accesses, sizes)
     return found.plan(source)
+
+
+def _labels(op: gpu.LaunchFuncOp) -> tuple[str, tuple[tuple[str, float], ...]]:
+    """Name of the kernel that is launched, and its layers with their shares of its operations."""
+    part, layers = op.attributes.get(PART), op.attributes.get(LAYERS)
+    numbers = dict[str, float]()
+    for name, number in layers.data.items() if isinstance(layers, DictionaryAttr) else ():
+        assert isinstance(number, FloatAttr)
+        numbers[name] = number.value.data
+    total = sum(numbers.values())
+    shares = tuple((name, n / total) for name, n in numbers.items())
+    return (part.data if isinstance(part, StringAttr) else ""), shares
 
 
 class _Host:
@@ -332,7 +345,9 @@ class _Host:
                 raise _unsupported(op, f"{op.kernel} takes a whole buffer, not {value.type} in one")
         args += [Scalar(f"int{index_bits(module)}", n) for n in self.size_arguments(kernel)]
         global_size = (groups[0] * x, groups[1] * y, groups[2] * z)
-        self.steps.append(Launch(kernel.sym_name.data, global_size, (x, y, z), tuple(args)))
+        part, layers = _labels(op)
+        name = kernel.sym_name.data
+        self.steps.append(Launch(name, global_size, (x, y, z), tuple(args), part, layers))
 
     def _check_apart(self, op: gpu.LaunchFuncOp, accesses: Sequence[ArgumentAccess]) -> None:
         """Refuse a buffer given twice that the kernel writes."""

@@ -16,6 +16,7 @@
 // CHECK-LABEL: func.func @planes(
 // CHECK-COUNT-1: "gpu.alloc"
 // CHECK-NEXT:    "gpu.launch_func"({{.*}}, %X, %O) <{kernel = @m::@second
+// CHECK-SAME:      nest.part = "O", nest.layers = {a = 2.000000e+00 : f64, b = 5.000000e+00 : f64}
 // CHECK-NEXT:    func.return %O
 "gpu.module"() <{sym_name = "m"}> ({
   "gpu.func"() <{function_type = (memref<4x8x8xf32, 1 : i32>, memref<4x8x8xf32, 1 : i32>) -> (), kernel}> ({
@@ -47,9 +48,9 @@ func.func @planes(%X: memref<4x8x8xf32, 1 : i32>) -> (memref<4x8x8xf32, 1 : i32>
   %one = arith.constant 1 : index
   %four = arith.constant 4 : index
   %T = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<4x8x8xf32, 1 : i32>
-  "gpu.launch_func"(%four, %one, %one, %one, %one, %one, %X, %T) <{kernel = @m::@first, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> : (index, index, index, index, index, index, memref<4x8x8xf32, 1 : i32>, memref<4x8x8xf32, 1 : i32>) -> ()
+  "gpu.launch_func"(%four, %one, %one, %one, %one, %one, %X, %T) <{kernel = @m::@first, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> {nest.part = "T", nest.layers = {a = 2.000000e+00 : f64, b = 1.000000e+00 : f64}} : (index, index, index, index, index, index, memref<4x8x8xf32, 1 : i32>, memref<4x8x8xf32, 1 : i32>) -> ()
   %O = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<4x8x8xf32, 1 : i32>
-  "gpu.launch_func"(%four, %one, %one, %one, %one, %one, %T, %O) <{kernel = @m::@second, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> : (index, index, index, index, index, index, memref<4x8x8xf32, 1 : i32>, memref<4x8x8xf32, 1 : i32>) -> ()
+  "gpu.launch_func"(%four, %one, %one, %one, %one, %one, %T, %O) <{kernel = @m::@second, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> {nest.part = "O", nest.layers = {b = 4.000000e+00 : f64}} : (index, index, index, index, index, index, memref<4x8x8xf32, 1 : i32>, memref<4x8x8xf32, 1 : i32>) -> ()
   "gpu.dealloc"(%T) {operandSegmentSizes = array<i32: 0, 1>} : (memref<4x8x8xf32, 1 : i32>) -> ()
   func.return %O : memref<4x8x8xf32, 1 : i32>
 }

@@ -50,6 +50,8 @@ def test_rows_stay_in_their_groups(name: str, schedule: str, may_join: bool, dev
     if device.type == "cpu":
         count = fewest if may_join else 2
         assert function.opencl(x).count("__kernel") == count
+        parts = [kernel.part for kernel in function.profile(x)[1].kernels]
+        assert parts == ["M", "O"][-count:]
     for found, wanted in zip(results(function(x)), results(expected), strict=True):
         np.testing.assert_array_equal(found, wanted)
 

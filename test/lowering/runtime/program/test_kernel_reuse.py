@@ -43,8 +43,8 @@ def plans(
     module = compile_module(
         given.module, given.name, function.types(types, {}), target, (), "lift-to-nest", schedules
     )
-    anew = plan_of_nests(module.clone(), given.result_name, PrintedKernels())
-    return plan_of_nests(module, given.result_name, kept), anew
+    anew = plan_of_nests(module.clone(), given.result_name, kept=PrintedKernels())
+    return plan_of_nests(module, given.result_name, kept=kept), anew
 
 
 def kept_after(kept: PrintedKernels, batches: tuple[int, ...], schedule: str) -> list[int]:

@@ -14,14 +14,13 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.names import layer_of
 
 
-def layer_shares(kernel: KernelOp) -> tuple[tuple[str, float], ...]:
-    """Layers of a kernel's ops with their shares of its operations."""
+def layer_operations(kernel: KernelOp) -> dict[str, float]:
+    """Layers of a kernel's ops with their numbers of operations, in additions."""
     found = dict[str, float]()
     for op in kernel.block.ops:
         if (layer := layer_of(op)) is not None:
             found[layer] = found.get(layer, 0.0) + _operations(op)
-    total = sum(found.values())
-    return tuple((layer, n / total) for layer, n in found.items() if n)
+    return {layer: n for layer, n in found.items() if n}
 
 
 def _operations(op: Operation) -> float:
