@@ -66,7 +66,7 @@ class DeviceTensor(Tensor):
         return self.elements.tolist()
 
     def data_ptr(self) -> int:
-        """Array on the device that holds the elements."""
+        """Address of the elements."""
         return self.elements.data_ptr()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
