@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from math import prod
 from typing import Any
 
@@ -73,9 +74,11 @@ class LockedMemory:
         step = (1 << (nbytes - 1).bit_length()) // (2 * STEPS)
         size = -(-nbytes // step) * step
         with self._lock:
-            found = next((k for k, own in enumerate(self.free) if own.size == size), None)
-            if found is not None:
-                return self.free.pop(found)
+            for block in [own for own in self.free if own.size == size]:
+                # A signal's handler may call a function, and take it, here.
+                with suppress(ValueError):
+                    self.free.remove(block)
+                    return block
             while self.free and self.locked + size > MOST:
                 self.locked -= self.free.pop(0).size
             if self.locked + size > MOST:

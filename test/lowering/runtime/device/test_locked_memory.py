@@ -44,6 +44,31 @@ def test_memory_serves_one_array_after_the_other(memory: LockedMemory):
     assert memory.locked == 4 * LEAST and not memory.free
 
 
+class _Interrupted(list[Any]):
+    """Blocks of which a signal's handler takes the first one before another one is taken."""
+
+    def pop(self, place: Any = -1) -> Any:
+        del self[0]
+        return super().pop(place)
+
+    def remove(self, value: Any) -> None:
+        del self[0]
+        super().remove(value)
+
+
+def test_a_call_within_a_call_may_take_a_block(memory: LockedMemory):
+    held = [memory.array((count * LEAST,), BYTE) for count in (2, 1, 4)]
+    places = [*map(address, held)]
+    while held:
+        del held[0]
+        gc.collect()
+    memory.free = _Interrupted(memory.free)
+    assert address(memory.array((LEAST,), BYTE)) == places[1]
+    # The handler takes the very one.
+    memory.free = _Interrupted(memory.free[-1:])
+    assert address(memory.array((LEAST,), BYTE)) not in places
+
+
 @pytest.mark.parametrize("dtype", (np.dtype(np.int64), np.dtype(ml_dtypes.bfloat16)))
 def test_arrays_are_like_others(memory: LockedMemory, dtype: np.dtype[Any]):
     array = memory.array((LEAST, 2), dtype)
