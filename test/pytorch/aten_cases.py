@@ -100,7 +100,8 @@ CASES = {
     **{f"aten.{n}.default": [(X, Y), (NANS, Y), (ints(3, 4), ints(4))] for n in ("fmax", "fmin")},
     **{f"aten.{n}.default": [(ints(3, 4), ints(4)), (BYTES, BYTES - 7)] for n in ("gcd", "lcm")},
     "aten.polygamma.default": [
-        (n, tensor(0.1, 0.5, 1.0, 7.5, 40.0, -0.3, -2.7, dtype=f64)) for n in (0, 1, 2, 3, 5)
+        *((n, tensor(0.1, 0.5, 1.0, 7.5, 40.0, -0.3, -2.7, dtype=f64)) for n in (0, 1, 2, 3, 5)),
+        (1, tensor(inf, nan, 0.0)),
     ],
     "prims.fma.default": [(X, X + 1, X * 2)],
     "aten.hypot.default": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import factorial, inf, log, nan, pi
 
 from xdsl.dialects.builtin import f32
@@ -90,19 +91,16 @@ def polygamma(b: TensorBuilder, x: SSAValue, order: int) -> SSAValue:
 def _zeta(b: TensorBuilder, x: SSAValue, power: int) -> SSAValue:
     """Sum of ``(x + k) ** -power`` over all k, for x from 0.5 on, by Euler and Maclaurin."""
 
-    def inverse(place: SSAValue) -> SSAValue:
-        root = b.op(ew.RecipOp, place)
-        result = root
-        for _ in range(power - 1):
-            result = b.mul(result, root)
-        return result
+    def inverse(place: SSAValue, power: int) -> SSAValue:
+        return reduce(b.mul, [b.op(ew.RecipOp, place)] * power)
 
-    total = inverse(x)
+    total = inverse(x, power)
     for k in range(1, _SHIFT):
-        total = b.add(total, inverse(b.add(x, float(k))))
+        total = b.add(total, inverse(b.add(x, float(k)), power))
     last = b.add(x, float(_SHIFT))
-    term = inverse(last)
-    total = b.add(total, b.add(b.mul(b.mul(term, last), 1 / (power - 1)), b.mul(term, 0.5)))
+    # The power below is one of its own: of infinity, both are 0.
+    rest, term = inverse(last, power - 1), inverse(last, power)
+    total = b.add(total, b.add(b.mul(rest, 1 / (power - 1)), b.mul(term, 0.5)))
     factor, square = 0.5 * power, b.op(ew.RecipOp, b.mul(last, last))
     term = b.div(term, last)
     for k, number in enumerate(_BERNOULLI, 1):
