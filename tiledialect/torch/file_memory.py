@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import ReferenceType, ref
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from tiledialect.errors import TileError
 from tiledialect.rounding import ceil_div
-from tiledialect.torch.tensors import Tensor
+from tiledialect.torch.tensors import Tensor, has_storage
 
 Storage = torch.UntypedStorage
 LEAST = 1 << 16
@@ -29,7 +30,8 @@ class _Mapping:
     """A storage in a mapped file."""
 
     reference: StorageWeakRef
-    memory: mmap.mmap
+    memory: ReferenceType[mmap.mmap]
+    """The mapping, which goes with the last storage in it, and the file with that."""
     start: int
     nbytes: int
 
@@ -65,25 +67,28 @@ def moved_to_file(model: torch.nn.Module, folder: Path) -> list[tuple[Storage, S
 def forget_pages(tensor: Tensor) -> None:
     """Free the memory of what has been read of a tensor that is in a file."""
     own = _mappings.get(tensor.untyped_storage()._cdata)
-    if own is not None and not own.reference.expired() and hasattr(mmap, "MADV_DONTNEED"):
+    memory = None if own is None or own.reference.expired() else own.memory()
+    if own is not None and memory is not None and hasattr(mmap, "MADV_DONTNEED"):
         # The mapping is shared: what was written goes to the file.
-        own.memory.madvise(mmap.MADV_DONTNEED, own.start, own.nbytes)
+        memory.madvise(mmap.MADV_DONTNEED, own.start, own.nbytes)
 
 
 def _storages(model: torch.nn.Module) -> list[tuple[Storage, list[Tensor]]]:
     """The storages of parameters in memory, with all tensors of the model that have them."""
-    parameters = {p.untyped_storage()._cdata for p in model.parameters() if _is_movable(p)}
+    moved = {p.untyped_storage()._cdata for p in model.parameters() if _is_movable(p)}
+    moved -= _mappings.keys()
     found: dict[int, tuple[Storage, list[Tensor]]] = {}
-    for tensor in (*model.parameters(), *model.buffers()):
+    for tensor in filter(has_storage, (*model.parameters(), *model.buffers())):
         own = tensor.untyped_storage()
-        if own._cdata in parameters - _mappings.keys():
+        if own._cdata in moved:
             found.setdefault(own._cdata, (own, []))[1].append(tensor)
     return [*found.values()]
 
 
 def _is_movable(tensor: Tensor) -> bool:
-    is_large = tensor.untyped_storage().nbytes() >= LEAST
-    return is_large and tensor.device.type == "cpu" and not tensor.is_inference()
+    if not has_storage(tensor) or tensor.is_inference() or tensor.device.type != "cpu":
+        return False
+    return tensor.untyped_storage().nbytes() >= LEAST
 
 
 def _places(sizes: Iterable[int]) -> tuple[Sequence[int], int]:
@@ -108,5 +113,5 @@ def _moved(before: Storage, tensors: Sequence[Tensor], memory: mmap.mmap, start:
     for tensor in tensors:
         place = tensor.storage_offset(), tensor.shape, tensor.stride()
         tensor.data = torch.empty(0, dtype=tensor.dtype).set_(made, *place)
-    _mappings[made._cdata] = _Mapping(StorageWeakRef(made), memory, start, count)
+    _mappings[made._cdata] = _Mapping(StorageWeakRef(made), ref(memory), start, count)
     return made

@@ -14,6 +14,7 @@ from weakref import ReferenceType, ref
 import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn.parameter import UninitializedTensorMixin
 
 from tiledialect import disk
 from tiledialect.api.error_boundary import front_door
@@ -25,7 +26,7 @@ from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lru_cache import LruCache
 from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.file_memory import forget_pages, moved_to_file
-from tiledialect.torch.tensors import Tensor, array_of, tensor_of, tensor_type
+from tiledialect.torch.tensors import Tensor, array_of, has_storage, tensor_of, tensor_type
 
 Inputs = Sequence[tuple[str, Any]]
 """Tensors, and arrays among them, with their names."""
@@ -87,8 +88,8 @@ def to_device(model: torch.nn.Module, *, keep_updates: bool = False) -> torch.nn
     changes. Changes behind its back, by ``tensor.data`` or through an array of NumPy, are not seen;
     a further ``to_device`` copies all anew. Devices that work in the host's memory need no copies.
     What inference computes of parameters alone, such as a transposed weight, is kept as well, on
-    any device. Tensors of ``torch.inference_mode`` are not kept: their changes are not counted.
-    Gives the model.
+    any device. Tensors of ``torch.inference_mode`` are not kept: their changes are not counted. Nor
+    are sparse ones. Gives the model.
 
     Args:
         keep_updates: whether parameters and buffers that a compiled graph changes are not copied
@@ -96,13 +97,12 @@ def to_device(model: torch.nn.Module, *, keep_updates: bool = False) -> torch.nn
             PyTorch, and views of them that the graph gives back, have old numbers until then.
 
     Raises:
-        TileError: the argument is no module.
+        TileError: the argument is no module, or has a layer that does not know its shapes yet.
     """
-    if not isinstance(model, torch.nn.Module):
-        raise TileError(f"to_device takes a torch.nn.Module, not {type(model).__name__}")
+    _check(model, "to_device")
     _remove_expired()
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
-        if not tensor.is_inference():
+        if has_storage(tensor) and not tensor.is_inference():
             before = resident(tensor)
             # What the host has changed since is copied.
             if before and before.ahead and before.ahead[0] == before.version(tensor):
@@ -123,11 +123,19 @@ def to_host(model: torch.nn.Module) -> torch.nn.Module:
     Raises:
         TileError: the argument is no module, or PyTorch has changed such a tensor, too.
     """
-    if not isinstance(model, torch.nn.Module):
-        raise TileError(f"to_host takes a torch.nn.Module, not {type(model).__name__}")
+    _check(model, "to_host")
     for module in model.modules():
         _bring_own_back(module)
     return model
+
+
+def _check(model: Any, called: str) -> None:
+    """Raise a TileError for what is no module, or has parameters without a shape."""
+    if not isinstance(model, torch.nn.Module):
+        raise TileError(f"{called} takes a torch.nn.Module, not {type(model).__name__}")
+    for name, tensor in (*model.named_parameters(), *model.named_buffers()):
+        if isinstance(tensor, UninitializedTensorMixin):
+            raise TileError(f"{called}: {name} has no shape before the first call of its layer")
 
 
 def _bring_own_back(module: torch.nn.Module, *_: Any) -> None:
@@ -144,13 +152,13 @@ def to_disk(model: torch.nn.Module, folder: str | PathLike[str] | None = None) -
     parameters themselves are seldom read then, and need not be in memory, too. They stay what they
     are: they may be read and changed, saved and compiled for other shapes. The file goes with them,
     and has no name. It is in ``folder``, which must be on a disk; else in the folder of compiled
-    programs. Buffers and small parameters stay in memory. Gives the model.
+    programs. Processes that are forked share it. Buffers, and parameters that are small or sparse,
+    stay in memory. Gives the model.
 
     Raises:
         TileError: the argument is no module, or the file cannot be written.
     """
-    if not isinstance(model, torch.nn.Module):
-        raise TileError(f"to_disk takes a torch.nn.Module, not {type(model).__name__}")
+    _check(model, "to_disk")
     chosen = disk.folder() if folder is None else Path(folder)
     for before, after in moved_to_file(model, chosen):
         if (own := _residents.pop(before._cdata, None)) is not None:
@@ -324,6 +332,8 @@ def _is_resident(value: Any) -> bool:
 def resident(value: Any) -> Resident | None:
     """The storage of a tensor, if it has copies."""
     if not _residents or not isinstance(value, Tensor) or isinstance(value, DeviceTensor):
+        return None
+    if not has_storage(value):
         return None
     found = _residents.get(value.untyped_storage()._cdata)
     return None if found is None or found.reference.expired() else found

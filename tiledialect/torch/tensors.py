@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.parameter import UninitializedTensorMixin
 from xdsl.dialects.builtin import TensorType, bf16
 from xdsl.ir import Attribute
 
@@ -50,6 +51,11 @@ def array_of(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
 def tensor_type(value: Any) -> TensorType[Attribute]:
     """Type of a tensor, or an array; a TileError if there is none for its elements."""
     return TensorType(element_type_of(value.dtype), value.shape)
+
+
+def has_storage(tensor: Tensor) -> bool:
+    """Whether a tensor has memory of its own: sparse ones and those of lazy layers have none."""
+    return tensor.layout is torch.strided and not isinstance(tensor, UninitializedTensorMixin)
 
 
 def permuted(tensor: Tensor, order: Sequence[int] | None) -> Tensor:
