@@ -244,6 +244,8 @@ def test_scatters_of_numbers_and_by_masks():
     agree(lambda x: x.scatter(0, places, 2.0, reduce="multiply"), x)
     agree(lambda x: x.put(torch.tensor([[3, -1]]), torch.ones(2), accumulate=True), x)
     agree(lambda x: torch.searchsorted(torch.arange(4.0), 2.5), x)
+    agree(lambda x: torch.searchsorted(torch.arange(4), 2.5), x)
+    agree(lambda x: torch.searchsorted(torch.arange(4), 2, right=True), x)
     mask = torch.tensor([[True], [False], [True]])
     source = torch.randn(9, requires_grad=True)
     agree(lambda x, s: x.masked_scatter(mask, s), torch.zeros(3, 4), source)

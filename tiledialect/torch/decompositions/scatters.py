@@ -84,8 +84,9 @@ def searched_number(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """``searchsorted`` of a number."""
-    values = torch.full((), value, dtype=borders.dtype, device=borders.device)
+    """``searchsorted`` of a number, which lies between integers, too."""
+    dtype = torch.result_type(borders, value)
+    values = torch.full((), value, dtype=dtype, device=borders.device)
     return searched(borders, values, out_int32=out_int32, right=right, side=side, sorter=sorter)
 
 
