@@ -201,6 +201,12 @@ EXAMPLES = {
         'tile-specialize{arguments="8xf32"},tile-bounds,tile-fuse,tile-loop-tiling,tile-to-nest'
         ",nest-to-gpu,gpu-split-sincos",
     ),
+    "gpu-keep-sums": (
+        "places",
+        'tile-specialize{arguments="8xf32"},tile-bounds,tile-fuse'
+        ',tile-loop-tiling{schedules="P: <group.x 2*d0 : 4, unroll d0 : 2>"},tile-to-nest'
+        ",nest-to-gpu,gpu-keep-sums",
+    ),
     "gpu-widen-bf16": (
         "pool",
         f"{NORMAL.replace('8xf32', '21xbf16')},tile-fuse,tile-loop-tiling,tile-to-nest,nest-to-gpu"

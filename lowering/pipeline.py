@@ -42,6 +42,7 @@ from tiledialect.lowering.nest.nest_stream_stores import NestStreamStoresPass
 from tiledialect.lowering.nest.nest_vectorize import NestVectorizePass
 from tiledialect.lowering.nest_to_gpu.nest_to_gpu import NestToGpuPass
 from tiledialect.lowering.quirks.gpu_keep_loops import GpuKeepLoopsPass
+from tiledialect.lowering.quirks.gpu_keep_sums import GpuKeepSumsPass
 from tiledialect.lowering.quirks.gpu_split_sincos import GpuSplitSincosPass
 from tiledialect.lowering.quirks.nest_free_barriers import NestFreeBarriersPass
 from tiledialect.lowering.quirks.nest_peel_last import NestPeelLastPass
@@ -84,7 +85,7 @@ NEST_PASSES = (
 """Passes over nests for single platforms, in their order."""
 KERNEL_PASSES = (
     *(MathPolynomialApproximationPass, ArithShareReciprocalsPass),
-    *(GpuKeepLoopsPass, GpuSplitSincosPass),
+    *(GpuKeepLoopsPass, GpuSplitSincosPass, GpuKeepSumsPass),
 )
 """Passes over the kernel level for single platforms, in their order."""
 

@@ -70,6 +70,13 @@ QUIRKS = (
         "gpu-split-sincos",
     ),
     Quirk(
+        (INTEL,),
+        "multiplies out products of sums with the same summand and factor in loops that it does "
+        "not vectorize, and rounds otherwise",
+        Kind.PASS,
+        "gpu-keep-sums",
+    ),
+    Quirk(
         (INTEL, POCL),
         "operations on numbers below the least normal one take a hundred times as long",
         Kind.OPTION,
