@@ -31,6 +31,7 @@ from tiledialect.passes.fuse.rules.recomputation import (
     recomputation_gain,
     recomputations,
     recompute,
+    repeats_steps,
     repeats_too_much,
 )
 from tiledialect.passes.fuse.rules.row_kernels import row_kernel_gain
@@ -195,6 +196,9 @@ class KernelFusion:
             found = []
         else:
             found = recomputations(first, self.order, self.machine)
+        if repeats_steps(first, found, parted):
+            erase(found)
+            found = []
         if found and self._recomputation_pays(kernel, first, found, parted):
             if parted is not None:
                 self.order[parted.rest] = self.order[kernel]

@@ -447,3 +447,23 @@ def test_page():
     *sizes, layers, told = printed
     assert sizes == [torch.Size(s) for s in ([16, 8], [3, 4], [3, 4], [8], [3, 4])] and told
     assert [t.layer for t in layers.layers] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_samples_at_places_that_the_graph_computes(mode, aligned):
+    """The number of an element and its weight come from the same whole place."""
+    n = 16
+    first = torch.stack(torch.meshgrid(*[torch.arange(float(n))] * 2, indexing="xy"), -1)
+    near = torch.stack(torch.meshgrid(*[torch.arange(-3.0, 4.0)] * 2, indexing="ij"), -1)
+
+    def sampled(x, places):
+        places = places.reshape(n * n, 1, 1, 2) + near
+        grid = 2 * places / (n - 1) - 1 if aligned else (2 * places + 1) / n - 1
+        return F.grid_sample(x, grid, mode=mode, align_corners=aligned)
+
+    x = torch.randn(n * n, 1, n, n, requires_grad=True)
+    found, expected = compiled(sampled)(x, first), sampled(x, first)
+    agree(found, expected)
+    weights = torch.randn_like(expected)
+    agree(*[torch.autograd.grad(o, x, weights)[0] for o in (found, expected)])

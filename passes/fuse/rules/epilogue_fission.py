@@ -13,6 +13,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.kernel_facts import makers
+from tiledialect.analysis.rounded_steps import rounded_steps
 from tiledialect.dialects.tile.attributes import DomainAttr
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -69,9 +70,13 @@ def split_epilogue(kernel: KernelOp) -> Fission | None:
 
 
 def split_results(kernel: KernelOp, results: Collection[SSAValue]) -> Fission | None:
-    """Split off a kernel some results that elementwise ops compute from its operands."""
-    maps = dict.fromkeys(kernel.yield_op.values, ())
-    return _split_off(kernel, kernel.block.args, maps, results)
+    """Split off a kernel some results that elementwise ops compute from its operands.
+
+    They are computed from its other results where these are steps of rounded numbers.
+    """
+    values = kernel.yield_op.values
+    steps = rounded_steps(kernel.block.ops).intersection(values).difference(results)
+    return _split_off(kernel, {*kernel.block.args, *steps}, dict.fromkeys(values, ()), results)
 
 
 def repeatable_results(kernel: KernelOp) -> list[list[SSAValue]]:

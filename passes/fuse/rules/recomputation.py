@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.reachability import Reachability
+from tiledialect.analysis.rounded_steps import rounded_steps
 from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp
@@ -83,6 +84,18 @@ def _as_one(first: KernelOp, second: KernelOp, machine: Machine) -> KernelOp | N
         return kernel
     kernel.erase()
     return None
+
+
+def repeats_steps(
+    first: KernelOp, found: Sequence[Recomputation], parted: Fission | None = None
+) -> bool:
+    """Whether several kernels would compute the same step of a rounded number.
+
+    The rest of a ``parted`` kernel is one of them, if it has such steps.
+    """
+    if not rounded_steps(first.block.ops):
+        return False
+    return len(found) > 1 or (parted is not None and bool(rounded_steps(parted.rest.block.ops)))
 
 
 def recomputation_gain(
