@@ -134,6 +134,20 @@ def test_views_and_other_operators_see_changes(device):
             torch.testing.assert_close(view, theirs.add_(1)[1:], rtol=1e-4, atol=1e-4)
 
 
+def test_a_graph_changes_a_view_of_what_is_on_the_device(device):
+    model = Cached()
+    own = td.torch.to_device(copy.deepcopy(model), keep_updates=True)
+    run, change = compiled(own, device), compiled(lambda x: x.add_(1), device)
+    for _ in range(3):
+        steps(run, model, 1)
+        with torch.no_grad():
+            change(own.cache[1:])
+            model.cache[1:].add_(1)
+    steps(run, model, 1)
+    td.torch.to_host(own)
+    torch.testing.assert_close(own.cache, model.cache, rtol=1e-4, atol=1e-4)
+
+
 def test_profiles_see_changes(device):
     model = Cached()
     own = td.torch.to_device(copy.deepcopy(model), keep_updates=True)

@@ -63,10 +63,15 @@ class Resident:
         if self.version(parameter) != version:
             raise TileError(
                 f"{self.name} has been changed on the host, and by a compiled model on its device: "
-                "call td.torch.to_host before the host's change"
+                "call td.torch.to_host before the host's change, or to_device after it"
             )
         array_of(self.name, parameter)[...] = array.get()
         self.ahead = None
+
+    def counts(self, tensor: Tensor) -> bool:
+        """Whether a change of a tensor is counted as one of the parameter: of it, or of a view."""
+        parameter = self.parameter()
+        return parameter is not None and (tensor is parameter or tensor._base is parameter)
 
     def version(self, tensor: Tensor) -> Version:
         """Version of a tensor in the storage."""
@@ -293,7 +298,7 @@ def count_change(value: Any) -> None:
     if own is None or not own.copies:
         return
     count, of_parameter = now = own.version(value)
-    before = count - 1, of_parameter - (own.parameter() is value)
+    before = count - 1, of_parameter - own.counts(value)
     own.copies = {k: (now, a) for k, (v, a) in own.copies.items() if v == before}
     if own.ahead is not None and own.ahead[0] == before:
         own.ahead = now, own.ahead[1]
