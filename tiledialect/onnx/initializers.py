@@ -33,6 +33,9 @@ SMALL = 1 << 12
 GRAPH, INITIALIZER, RAW_DATA = 7, 5, 9
 """Numbers of fields: the graph of a model, an initializer of a graph, the bytes of a tensor."""
 
+WIDTHS = {1: 8, 5: 4}
+"""Bytes of numbers by the kinds of fields that have some."""
+
 
 class Initializers(Mapping[str, Array]):
     """Arrays by name."""
@@ -180,8 +183,10 @@ def _fields(data: Buffer, span: Span) -> Iterator[tuple[int, Span, Span]]:
         elif kind == 2:
             size, place = _number(data, place)
             end = place + size
+        elif kind in WIDTHS:
+            end = place + WIDTHS[kind]
         else:
-            end = place + {1: 8, 5: 4}[kind]
+            raise ValueError("it is no model of ONNX")
         if end > span.stop:
             raise ValueError("it ends early")
         yield key >> 3, range(start, end), range(place, end)
@@ -192,6 +197,8 @@ def _number(data: Buffer, place: int) -> tuple[int, int]:
     """A number of 7 bits a byte, and the place after it."""
     found = shift = 0
     while True:
+        if place == len(data):
+            raise ValueError("it ends early")
         byte = data[place]
         found |= (byte & 127) << shift
         shift, place = shift + 7, place + 1
