@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64, i1
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, bf16, f16, f32, f64, i1
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -228,6 +228,43 @@ def _conversion(t: Attribute, target: Attribute) -> Result:
     return Result(f"the conversion to {type_name(target)}", target, compute, expected)
 
 
+# -- products of sums ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Products(Case):
+    """Case of scalars to which the same number is added, and that are multiplied by another one."""
+
+    @property
+    def name(self) -> str:
+        """Title of the case."""
+        return "products of sums"
+
+    @property
+    def inputs(self) -> Sequence[tuple[Attribute, Array]]:
+        """Numbers near -1: multiplied out, few digits of the results are right."""
+        return [(f32, (-1 + np.arange(ELEMENTS) * 2.0**-21).astype(np.float32))]
+
+    @property
+    def outputs(self) -> Sequence[tuple[str, Attribute, Array]]:
+        """The products."""
+        ((_, given),) = self.inputs
+        return [(self.name, f32, (given + np.float32(1)) * np.float32(7.5))]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Launch sizes of a group for two elements, which no vectors compute."""
+        return ELEMENTS // 2, 1
+
+    def build(self, nest: NestBuilder, arguments: Sequence[SSAValue]) -> None:
+        """Both elements of a group."""
+        one, factor = (nest.emit(arith.ConstantOp(FloatAttr(value, f32))) for value in (1.0, 7.5))
+        with nest.loop(LoopRole(Role.GROUP, "x"), self.sizes[0], "g") as g:
+            for k in range(2):
+                total = nest.emit(arith.AddfOp(nest.load(arguments[0], [2 * g + k]), one))
+                nest.store(nest.emit(arith.MulfOp(total, factor)), arguments[1], [2 * g + k])
+
+
 # -- work-groups -----------------------------------------------------------------------------
 
 
@@ -381,7 +418,7 @@ class Batch:
 
 def batches(device: Device) -> list[Batch]:
     """Batches of all cases that a device must compute; without f64 where it has none."""
-    found = [Batch("barriers and local memory", [*_exchanges(device)])]
+    found = [Batch("barriers, local memory and sums", [*_exchanges(device), Products()])]
     for t in CONCRETE.values():
         if t == f64 and not device.fp64:
             continue
