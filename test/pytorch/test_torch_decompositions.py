@@ -193,6 +193,24 @@ def test_bags(mode, named):
         agree(bags, torch.randn(5, 3))
 
 
+def test_places_behind_the_last_bag():
+    def bags(table):
+        ends = torch.tensor([0, 2, 5])
+        return F.embedding_bag(PLACES, table, ends, mode="sum", include_last_offset=True)
+
+    agree(bags, torch.randn(5, 3))
+    table = torch.randn(5, 3, requires_grad=True)
+    torch.compile(bags, backend="tiledialect")(table).sum().backward()
+    counts = PLACES[:5].bincount(minlength=5)
+    torch.testing.assert_close(table.grad, counts[:, None].expand(5, 3).float())
+
+
+def test_maxima_of_bags_with_nan():
+    table = torch.randn(5, 3)
+    table[0] = torch.nan
+    agree(lambda t: F.embedding_bag(PLACES.view(1, -1)[:, 1:4], t, mode="max"), table)
+
+
 def test_bags_of_weighted_rows():
     def bags(table, weights):
         return F.embedding_bag(PLACES, table, OFFSETS, mode="sum", per_sample_weights=weights)
@@ -237,6 +255,7 @@ def test_medians_of_numbers(named):
     agree(lambda x: x.nanmedian(**named), x)
     agree(torch.nanmedian, x)
     agree(torch.nanmedian, torch.full((2,), nan))
+    agree(torch.nanmedian, torch.empty(0))
 
 
 def test_scatters_of_numbers_and_by_masks():

@@ -18,6 +18,12 @@ def _numbers(places: Tensor, offsets: Tensor) -> Tensor:
     return (offsets[None, :] <= line[:, None]).sum(1) - 1
 
 
+def _shares(cotangent: Tensor, bags: Tensor) -> Tensor:
+    """Cotangent of each place's row, 0 for a place behind the last bag."""
+    rows = cotangent[torch.where(bags < cotangent.shape[0], bags, 0)]
+    return torch.where((bags < cotangent.shape[0])[:, None], rows, 0)
+
+
 def embedding_bag(
     table: Tensor,
     places: Tensor,
@@ -32,20 +38,22 @@ def embedding_bag(
     """Bags of rows, the bag of each place, sizes of bags, and the rows that maxima are of."""
     starts = offsets[:-1] if include_last_offset else offsets
     count, width = starts.shape[0], table.shape[1]
-    bags = _numbers(places, starts)
+    # Places behind the last bag are in none.
+    numbers = _numbers(places, offsets)
+    bags = torch.where(numbers < count, numbers, 0)
     rows = aten.embedding(table, places)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights[:, None]
-    is_used = places != padding_idx
+    is_used = (places != padding_idx) & (numbers < count)
     sizes = offsets.new_zeros(count).index_add(0, bags, is_used.to(offsets.dtype))
     if mode == MAX:
         found, chosen = _maxima(rows, places, bags, is_used, count)
-        return found, bags, sizes, chosen
+        return found, numbers, sizes, chosen
     rows = torch.where(is_used[:, None], rows, 0)
     total = table.new_zeros(count, width).index_add(0, bags, rows)
     if mode == MEAN:
         total = total / sizes.clamp(min=1)[:, None].to(total.dtype)
-    return total, bags, sizes, sizes
+    return total, numbers, sizes, sizes
 
 
 def _maxima(
@@ -56,7 +64,8 @@ def _maxima(
     none = rows.new_full((count, rows.shape[1]), -torch.inf)
     found = aten.index_reduce(none, 0, bags, rows, "amax")
     line = torch.arange(rows.shape[0], device=rows.device)[:, None]
-    is_best = (rows == found[bags]) & is_used[:, None]
+    # A maximum is NaN where any element is.
+    is_best = ((rows == found[bags]) | rows.isnan()) & is_used[:, None]
     last = torch.where(is_best, line, rows.shape[0])
     start = line.new_full(found.shape, rows.shape[0])
     first = aten.index_reduce(start, 0, bags, last, "amin")
@@ -88,7 +97,7 @@ def embedding_bag_backward(
         return table.scatter_add(0, chosen.clamp(min=0), share)
     if mode == MEAN:
         cotangent = cotangent / sizes.clamp(min=1)[:, None].to(cotangent.dtype)
-    rows = cotangent[bags]
+    rows = _shares(cotangent, bags)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights[:, None]
     args = (num_weights, padding_idx, scale_grad_by_freq)
@@ -105,5 +114,5 @@ def embedding_bag_backward_by_weights(
     padding_idx: int = -1,
 ) -> Tensor:
     """Gradient by the weights of samples."""
-    total = (cotangent[bags] * aten.embedding(table, places)).sum(1)
+    total = (_shares(cotangent, bags) * aten.embedding(table, places)).sum(1)
     return torch.where(places != padding_idx, total, 0)

@@ -36,7 +36,9 @@ def nan_median(x: Tensor, axis: int, keepdim: bool = False) -> tuple[Tensor, Ten
 
 
 def nan_median_of_all(x: Tensor) -> Tensor:
-    """The lower median of all that is a number."""
+    """The lower median of all that is a number; of nothing NaN."""
+    if x.numel() == 0 and x.is_floating_point():
+        return x.new_full((), torch.nan)
     return nan_median(x.reshape(-1), 0)[0]
 
 
