@@ -100,6 +100,29 @@ def test_data_of_a_parameter_has_its_changes(device):
             torch.testing.assert_close(whole(weight.data, x), weight * x)
 
 
+class Aliased(torch.nn.Module):
+    """A parameter, and a buffer in its memory whose changes are counted apart."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.rand(4, 3))
+        self.register_buffer("first", self.weight.data[:2])
+
+    def forward(self, x):
+        return x @ self.weight.T, self.first.T * 3
+
+
+@pytest.mark.parametrize("own", td.devices(), ids=lambda d: d.id)
+def test_buffers_in_the_memory_of_parameters_change_with_these(own):
+    model, x = Aliased(), torch.rand(2, 3)
+    run = compiled(td.torch.to_device(model), own)
+    with torch.no_grad():
+        for change in (lambda: None, lambda: model.weight.mul_(2), lambda: model.first.add_(1)):
+            change()
+            for _ in range(2):
+                torch.testing.assert_close(run(x), model(x))
+
+
 def test_copies_of_earlier_versions_go(device):
     weight = td.torch.to_device(torch.nn.Linear(3, 4)).weight
     run, x = compiled(torch.mul, device), torch.rand(3)

@@ -181,7 +181,7 @@ def _parameters(
         own = None if place in changing else resident(value)
         if own is None:
             others.append((place, described(all_dense[place])))
-        elif own.parameter() is not value:
+        elif own.parameter() is not value or own.others:
             return None
         else:
             found[in_host and id(all_dense[place][0]) in updated][place] = own

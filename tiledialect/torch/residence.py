@@ -31,7 +31,7 @@ from tiledialect.torch.tensors import Tensor, array_of, has_storage, tensor_of, 
 Inputs = Sequence[tuple[str, Any]]
 """Tensors, and arrays among them, with their names."""
 Version = tuple[int, int]
-"""Changes of a tensor and of the parameter whose storage it has: ``parameter.data`` has a count of
+"""Changes of a tensor and of the parameters whose storage it has: ``parameter.data`` has a count of
 its own."""
 Copies = dict[tuple[Any, ...], tuple[Version, Any]]
 """By queue and place in the storage: the version of the tensor that was copied, and the copy."""
@@ -43,6 +43,8 @@ class Resident:
 
     reference: StorageWeakRef
     parameter: ReferenceType[Tensor]
+    others: list[ReferenceType[Tensor]] = field(default_factory=list)
+    """Other parameters and buffers in the storage, whose changes are counted apart."""
     copies: Copies = field(default_factory=dict)
     is_known: bool = True
     """Whether no other has taken the place."""
@@ -68,15 +70,19 @@ class Resident:
         array_of(self.name, parameter)[...] = array.get()
         self.ahead = None
 
-    def counts(self, tensor: Tensor) -> bool:
-        """Whether a change of a tensor is counted as one of the parameter: of it, or of a view."""
-        parameter = self.parameter()
-        return parameter is not None and (tensor is parameter or tensor._base is parameter)
+    @property
+    def known(self) -> list[Tensor]:
+        """The parameters and buffers in the storage."""
+        return [t for own in (self.parameter, *self.others) if (t := own()) is not None]
+
+    def counts(self, tensor: Tensor) -> int:
+        """Number of parameters and buffers for which a change of a tensor is counted: of them, or
+        of a view."""
+        return sum(tensor is own or tensor._base is own for own in self.known)
 
     def version(self, tensor: Tensor) -> Version:
         """Version of a tensor in the storage."""
-        parameter = self.parameter()
-        return tensor._version, 0 if parameter is None else parameter._version
+        return tensor._version, sum(own._version for own in self.known)
 
 
 _residents: dict[int, Resident] = {}
@@ -106,14 +112,18 @@ def to_device(model: torch.nn.Module, *, keep_updates: bool = False) -> torch.nn
     """
     _check(model, "to_device")
     _remove_expired()
+    made = dict[int, Resident]()
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         if has_storage(tensor) and not tensor.is_inference():
+            if (first := made.get(tensor.untyped_storage()._cdata)) is not None:
+                first.others.append(ref(tensor))
+                continue
             before = resident(tensor)
             # What the host has changed since is copied.
             if before and before.ahead and before.ahead[0] == before.version(tensor):
                 before.bring_back()
-            made = _add(tensor)
-            made.name, made.keeps_updates = name, keep_updates
+            own = made[tensor.untyped_storage()._cdata] = _add(tensor)
+            own.name, own.keeps_updates = name, keep_updates
     for module in model.modules() if keep_updates else ():
         if _bring_own_back not in module._state_dict_pre_hooks.values():
             module.register_state_dict_pre_hook(_bring_own_back)
