@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import pi
 
 import numpy as np
@@ -28,7 +27,6 @@ def _scaled(order: int, x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return (np.exp(np.multiply.outer(x, np.cos(angle) - 1)) * np.cos(order * angle)).mean(-1)
 
 
-@lru_cache
 def _coefficients(order: int, degree: int, *, is_far: bool) -> tuple[float, ...]:
     """Coefficients of a function from -1 to 1, on one side of the border."""
     angle = (np.arange(degree + 1) + 0.5) * (pi / (degree + 1))
