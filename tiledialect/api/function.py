@@ -210,15 +210,18 @@ class Function(PrintedFunction):
     def call_apart(self, *arrays: Any) -> Any:
         """The outputs for arrays of which those that the call changes can be written, and share no
         memory with others."""
-        signature = host_signature_of(arrays)
-        calls = None if signature is None else self._calls.get(signature)
+        calls = self._calls_for(arrays)
         return self(*arrays) if calls is None else self._run(calls.unchecked, arrays)
 
     def repeated(self, arrays: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
         """A call for arrays of the types of some that were given, which are not looked at again."""
-        signature = host_signature_of(arrays)
-        calls = None if signature is None else self._calls.get(signature)
+        calls = self._calls_for(arrays)
         return (lambda own: self(*own)) if calls is None else (lambda own: self._run(calls, own))
+
+    def _calls_for(self, arrays: Sequence[Any]) -> Calls | None:
+        """The calls for host arrays of these types, if there have been any."""
+        signature = host_signature_of(arrays)
+        return None if signature is None else self._calls.get(signature)
 
     @front_door
     def profile(self, *args: Any, repeat: int = 1, **named: Any) -> tuple[Any, Profile]:
