@@ -71,19 +71,8 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Varying:
-    """An argument that differs by call."""
-
-    at: int
-    """Place among the arguments of the function."""
-    place: int
-    """Place among the inputs of the graph."""
-    name: str
-
-
-@dataclass(frozen=True)
-class Updated:
-    """An argument that calls change."""
+class Argument:
+    """An input of the graph that is an argument of the function."""
 
     at: int
     """Place among the arguments of the function."""
@@ -106,8 +95,10 @@ class BoundCall:
     """Places of the arguments that differ by call, and are on a device with memory of its own."""
     run: Callable[[Sequence[Any]], Any]
     """Gives the outputs for arguments."""
-    varying: Sequence[Varying]
-    updated: Sequence[Updated]
+    varying: Sequence[Argument]
+    """Arguments that differ by call."""
+    updated: Sequence[Argument]
+    """Arguments that calls change."""
     spans: Sequence[Span]
     """Memory of the parameters among the updated ones."""
 
@@ -225,7 +216,7 @@ def bound_call(
         return None
     fixed = {*parameters.places}
     varying = [
-        Varying(at, places[id(value)], name)
+        Argument(at, places[id(value)], name)
         for at, (name, value) in enumerate(given)
         if places.get(id(value), -1) not in {*fixed, -1}
     ]
@@ -235,7 +226,7 @@ def bound_call(
         for at, pair in enumerate(given)
     ]
     changed = [
-        Updated(at, places[id(value)], name)
+        Argument(at, places[id(value)], name)
         for at, (name, value) in enumerate(given)
         if id(value) in updated
     ]
