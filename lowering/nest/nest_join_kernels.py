@@ -14,28 +14,18 @@ from itertools import product, takewhile
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu
-from xdsl.dialects.builtin import (
-    DictionaryAttr,
-    FloatAttr,
-    FunctionType,
-    MemRefType,
-    ModuleOp,
-    NoneAttr,
-    SymbolRefAttr,
-    f64,
-    i1,
-)
+from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, NoneAttr, SymbolRefAttr, i1
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tiledialect.dialects.discardable import LAYERS
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.index.integer.expressions import Expr
 from tiledialect.ir.host_memory import ALIASES, root
+from tiledialect.ir.launch_labels import labels, layers_of, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.nest.utils.builder import LOCAL
@@ -302,15 +292,11 @@ class KernelFusion:
 
 def _joined_labels(first: gpu.LaunchFuncOp, second: gpu.LaunchFuncOp) -> dict[str, Attribute]:
     """Attributes of the launch of a fused kernel, which computes the layers of both."""
+    layers = layers_of(first)
+    for name, number in layers_of(second).items():
+        layers[name] = layers.get(name, 0.0) + number
     found = dict(second.attributes)
-    layers = dict[str, Attribute]()
-    for own in (first.attributes.get(LAYERS), second.attributes.get(LAYERS)):
-        for name, number in own.data.items() if isinstance(own, DictionaryAttr) else ():
-            assert isinstance(number, FloatAttr)
-            known = layers.get(name, FloatAttr(0.0, f64))
-            assert isinstance(known, FloatAttr)
-            layers[name] = FloatAttr(known.value.data + number.value.data, f64)
-    return found | ({LAYERS: DictionaryAttr(layers)} if layers else {})
+    return found | labels(part_of(second), layers) if layers else found
 
 
 def _memory(value: SSAValue) -> MemRefType[Attribute]:

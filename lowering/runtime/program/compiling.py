@@ -6,21 +6,20 @@ without them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, StringAttr, f64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from tiledialect.analysis.layer_operations import layer_operations
 from tiledialect.caches import compilation
-from tiledialect.dialects.discardable import LAYERS, PART
 from tiledialect.dialects.tile.global_stage import copies_of
-from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.schedule_text import named_kernels
 from tiledialect.errors import TileError
+from tiledialect.ir.launch_labels import labels
 from tiledialect.ir.signature import find_function
 from tiledialect.lowering.compilation import (
     OPEN_PASSES,
@@ -84,13 +83,8 @@ def _labels(module: ModuleOp) -> Labels:
     kernel that reads it."""
     kernels = named_kernels(module)
     readers = {copy: name for name, kernel in kernels.items() for copy in copies_of(kernel)}
-    return {k: _label(kernels, readers.get(k, name)) for name, k in kernels.items()}
-
-
-def _label(kernels: Mapping[str, KernelOp], name: str) -> Mapping[str, Attribute]:
-    operations = layer_operations(kernels[name])
-    layers = {layer: FloatAttr(n, f64) for layer, n in operations.items()}
-    return {PART: StringAttr(name), LAYERS: DictionaryAttr(layers)}
+    names = {kernel: readers.get(kernel, name) for name, kernel in kernels.items()}
+    return {k: labels(name, layer_operations(kernels[name])) for k, name in names.items()}
 
 
 def lowered(program: Program, types: Types, device: Device, after: str | None = None) -> ModuleOp:

@@ -11,7 +11,6 @@ from xdsl.dialects import arith, func, gpu, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
-    DictionaryAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -24,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
 from tiledialect.analysis.memory_updates import updates
-from tiledialect.dialects.discardable import ELEMENT_TYPE, LAYERS, NAME, PART
+from tiledialect.dialects.discardable import ELEMENT_TYPE, NAME
 from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
@@ -36,6 +35,7 @@ from tiledialect.ir.host_functions import (
     reach,
 )
 from tiledialect.ir.host_memory import ALIASES, constant_array, globals_of, nbytes, root
+from tiledialect.ir.launch_labels import layers_of, part_of
 from tiledialect.ir.names import given_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import kernels_of
@@ -100,16 +100,10 @@ def plan_of(
     return found.plan(source)
 
 
-def _labels(op: gpu.LaunchFuncOp) -> tuple[str, tuple[tuple[str, float], ...]]:
-    """Name of the kernel that is launched, and its layers with their shares of its operations."""
-    part, layers = op.attributes.get(PART), op.attributes.get(LAYERS)
-    numbers = dict[str, float]()
-    for name, number in layers.data.items() if isinstance(layers, DictionaryAttr) else ():
-        assert isinstance(number, FloatAttr)
-        numbers[name] = number.value.data
+def _shares(numbers: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    """Layers with their shares of a kernel's operations."""
     total = sum(numbers.values())
-    shares = tuple((name, n / total) for name, n in numbers.items())
-    return (part.data if isinstance(part, StringAttr) else ""), shares
+    return tuple((name, n / total) for name, n in numbers.items())
 
 
 class _Host:
@@ -344,10 +338,9 @@ class _Host:
             elif start:
                 raise _unsupported(op, f"{op.kernel} takes a whole buffer, not {value.type} in one")
         args += [Scalar(f"int{index_bits(module)}", n) for n in self.size_arguments(kernel)]
-        global_size = (groups[0] * x, groups[1] * y, groups[2] * z)
-        part, layers = _labels(op)
-        name = kernel.sym_name.data
-        self.steps.append(Launch(name, global_size, (x, y, z), tuple(args), part, layers))
+        sizes = (groups[0] * x, groups[1] * y, groups[2] * z), (x, y, z)
+        labels = part_of(op), _shares(layers_of(op))
+        self.steps.append(Launch(kernel.sym_name.data, *sizes, tuple(args), *labels))
 
     def _check_apart(self, op: gpu.LaunchFuncOp, accesses: Sequence[ArgumentAccess]) -> None:
         """Refuse a buffer given twice that the kernel writes."""
