@@ -9,7 +9,11 @@ from xdsl.ir import Operation
 
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.fuse.rules.extremum_counting import fuse_count
-from tiledialect.passes.fuse.rules.horizontal_fusion import fuse_horizontally, horizontal_gain
+from tiledialect.passes.fuse.rules.horizontal_fusion import (
+    fuse_horizontally,
+    horizontal_gain,
+    is_small,
+)
 from tiledialect.passes.fuse.rules.producer_inlining import (
     inline_gathered_rows,
     inline_producer,
@@ -54,6 +58,15 @@ def elementwise_sharing_inputs(kernel: KernelOp, order: Order) -> Iterator[Kerne
     """Elementwise kernels that read an input of an elementwise one."""
     if is_elementwise(kernel):
         yield from filter(is_elementwise, kernels_sharing_inputs(kernel, order))
+
+
+def small_ones(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
+    """Elementwise kernels of few elements before one of as few."""
+    op = kernel.prev_op if is_small(kernel) else None
+    while op is not None:
+        if isinstance(op, KernelOp) and is_small(op):
+            yield op
+        op = op.prev_op
 
 
 def every(kernel: KernelOp) -> bool:
@@ -110,8 +123,8 @@ EXTREMUM_COUNTING = Rule(
 HORIZONTAL_FUSION = Rule(
     fuse_horizontally,
     horizontal_gain,
-    "in one kernel with {}, which reads the same",
-    partners=(elementwise_sharing_inputs,),
+    "in one kernel with {}, over the same elements",
+    partners=(elementwise_sharing_inputs, small_ones),
     # A fused kernel fits fewer other rules.
     is_last=True,
     is_symmetric=True,

@@ -365,3 +365,22 @@ def test_arrays_on_a_device_wait_for_their_change():
 def test_a_cache_without_elements(device):
     check(nothing_returned, torch.randn(0, 5, 3), torch.randn(2), None, device=device)
     check(lambda c: c.add_(1).sum(), torch.randn(0, 3), device=device)
+
+
+def test_a_normalization_updates_its_statistics_in_its_own_kernel(plans):
+    """Backward takes none of the running statistics."""
+    model = torch.nn.Sequential(torch.nn.BatchNorm2d(3), torch.nn.ReLU())
+    expected = copy.deepcopy(model)
+    own = compiled(model)
+    for _ in range(2):
+        x = torch.randn(2, 3, 5, 5)
+        torch.testing.assert_close(own(x), expected(x))
+        own(x).sum().backward()
+        expected(x).sum().backward()
+    for name, value in expected.state_dict().items():
+        torch.testing.assert_close(model.state_dict()[name], value)
+    plan = plans[0].function._last
+    updated = {plan.inputs[k].shape for k in plan.updated}
+    assert updated == {(3,), ()} and len(plan.updated) == 3
+    assert len(plan.launches) == 2
+    assert not any(slot.nbytes == 12 for slot in plan.slots)

@@ -143,7 +143,26 @@ def _reads_own_elements(result: OpResult, number: int) -> bool:
         return False
     if number == _start(kernel):
         return argument.has_one_use()
-    others = kernel.axes, kernel.scatter, kernel.scan, kernel.contraction
-    if any(own is not None for own in others) or kernel.contractions or kernel.parts:
+    if kernel.scatter is not None or kernel.scan is not None or kernel.parts:
         return False
-    return all(isinstance(use.operation, ElementwiseOp | YieldOp) for use in argument.uses)
+    return _stays_apart(argument)
+
+
+def _stays_apart(argument: BlockArgument) -> bool:
+    """Whether elementwise ops alone take an argument of a kernel and what is computed of it, each
+    for as many elements.
+
+    Work-items that share a row would all read a value for it, while one of them writes.
+    """
+    pending: list[SSAValue] = [argument]
+    reached = {*pending}
+    while pending:
+        for use in pending.pop().uses:
+            op = use.operation
+            if isinstance(op, YieldOp):
+                continue
+            if not isinstance(op, ElementwiseOp) or size_of(op.res) != size_of(argument):
+                return False
+            pending += {op.res} - reached
+            reached.add(op.res)
+    return True

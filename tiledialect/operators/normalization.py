@@ -14,8 +14,8 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import elementwise as fn
-from tiledialect.operators.layout import broadcast, constant, element_type, shape
-from tiledialect.operators.reductions import reduce, reduced
+from tiledialect.operators.layout import reshape, shape
+from tiledialect.operators.reductions import reduced
 
 
 def stop_gradient(b: TensorBuilder, x: SSAValue) -> SSAValue:
@@ -84,19 +84,24 @@ class BatchNorm:
         """Number of elements of each feature."""
         return float(prod(n for k, n in enumerate(shape(self.x)) if k != self.axis))
 
-    def _spread(self, vector: SSAValue) -> SSAValue:
-        """Vector of the features in the tensor's shape."""
-        return broadcast(self.b, vector, shape(self.x), [self.axis])
+    def along(self, vector: SSAValue) -> SSAValue:
+        """Vector of the features along their axis of the tensor, with one element along others."""
+        sizes = tuple(n if k == self.axis else 1 for k, n in enumerate(shape(self.x)))
+        return reshape(self.b, vector, sizes)
+
+    def vector(self, along: SSAValue) -> SSAValue:
+        """Vector of the features, of one along their axis."""
+        return reshape(self.b, along, (shape(self.x)[self.axis],))
 
     def _sum(self, x: SSAValue) -> SSAValue:
         axes = [k for k in range(len(shape(x))) if k != self.axis]
-        return reduce(self.b, x, constant(self.b, 0.0, element_type(x)), Aggregation.add, axes)
+        return reduced(self.b, x, Aggregation.add, axes, keeps=True)
 
     def _mean(self, x: SSAValue) -> SSAValue:
         return self.b.div(self._sum(x), self._count)
 
     def _centred(self, mean: SSAValue) -> SSAValue:
-        return self.b.sub(self.x, self._spread(mean))
+        return self.b.sub(self.x, self.along(mean))
 
     def _deviation(self, variance: SSAValue) -> SSAValue:
         return self.b.op(ew.SqrtOp, self.b.add(variance, self.epsilon))
@@ -113,15 +118,21 @@ class BatchNorm:
         variance: SSAValue,
     ) -> SSAValue:
         """The tensor normalized by a mean and a variance of each feature."""
-        deviation = self._deviation(variance)
-        weight = self.b.op(ew.RecipOp, deviation) if scale is None else self.b.div(scale, deviation)
-        result = self.b.mul(self._centred(mean), self._spread(weight))
-        return result if offset is None else self.b.add(result, self._spread(offset))
+        deviation = self._deviation(self.along(variance))
+        if scale is None:
+            weight = self.b.op(ew.RecipOp, deviation)
+        else:
+            weight = self.b.div(self.along(scale), deviation)
+        result = self.b.mul(self._centred(mean), weight)
+        return result if offset is None else self.b.add(result, self.along(offset))
 
     def training(
         self, scale: SSAValue | None, offset: SSAValue | None
     ) -> tuple[SSAValue, SSAValue, SSAValue]:
-        """The tensor normalized by its own mean and variance, and these."""
+        """The tensor normalized by its own mean and variance, and these, along the features' axis.
+
+        One kernel can have both statistics, the result, and what else is computed of them there.
+        """
         mean = self._mean(self.x)
         centred = self._centred(mean)
         variance = self._mean(self.b.mul(centred, centred))
@@ -143,12 +154,13 @@ class BatchNorm:
         is_inference: bool = False,
     ) -> tuple[SSAValue, SSAValue, SSAValue]:
         """Gradients from 1 over the deviation; of ``inference`` if the mean is not the tensor's."""
-        b, centred = self.b, self._centred(mean)
+        b, centred, factor = self.b, self._centred(mean), self.along(factor)
         total, product = self._sum(cotangent), self._sum(b.mul(cotangent, centred))
         rest = cotangent
         if not is_inference:
             slope = b.div(b.mul(product, b.mul(factor, factor)), self._count)
-            rest = b.sub(rest, self._spread(b.div(total, self._count)))
-            rest = b.sub(rest, b.mul(centred, self._spread(slope)))
-        weight = factor if scale is None else b.mul(scale, factor)
-        return b.mul(self._spread(weight), rest), b.mul(product, factor), total
+            rest = b.sub(rest, b.div(total, self._count))
+            rest = b.sub(rest, b.mul(centred, slope))
+        weight = factor if scale is None else b.mul(self.along(scale), factor)
+        by_scale, by_offset = self.vector(b.mul(product, factor)), self.vector(total)
+        return b.mul(weight, rest), by_scale, by_offset

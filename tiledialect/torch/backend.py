@@ -25,6 +25,9 @@ from tiledialect.torch.options import Options
 from tiledialect.torch.partition import is_check, partitioned, refusals
 
 NO_OPTIONS: Mapping[str, Any] = {}
+BATCH_NORM_BACKWARD = torch.ops.aten.native_batch_norm_backward.default
+RUNNING, IS_TRAINING = (3, 4), 7
+"""Places of its operands: the running statistics, and whether a batch has its own."""
 
 
 def tiledialect(
@@ -49,11 +52,23 @@ def tiledialect(
         bw_compiler=partial(_compiled, options=own, name="backward"),
         inference_compiler=partial(_compiled, options=own, name="model"),
         decompositions=decompositions(),
-        partition_fn=min_cut_rematerialization_partition,
+        partition_fn=_parts,
         keep_inference_input_mutations=True,
     )
     with no_collection():
         return backend(module, inputs)
+
+
+def _parts(joint: torch.fx.GraphModule, *given: Any, **options: Any) -> Any:
+    """Forward and backward graph of a graph of both.
+
+    Gradients of normalizations by a batch's own statistics take the running ones and read none of
+    them: forward has no copies of them for backward.
+    """
+    for node in joint.graph.find_nodes(op="call_function", target=BATCH_NORM_BACKWARD):
+        if node.args[IS_TRAINING]:
+            node.args = tuple(None if k in RUNNING else v for k, v in enumerate(node.args))
+    return min_cut_rematerialization_partition(joint, *given, **options)
 
 
 def _compiled(

@@ -196,14 +196,14 @@ def _batch_norm(
         kept = (mean, variance) if len(call.types) == 5 else ()
         return _in_types(b, call, (result, none, none, *kept))
     result, own_mean, own_variance = norm.training(scale, offset)
-    results = [result, own_mean, norm.factor(own_variance)]
+    statistics = [own_mean, norm.factor(own_variance)]
     if mean is not None and variance is not None:
         count = prod(shape(x)) // max(1, shape(x)[1])
         unbiased = b.mul(own_variance, count / max(1, count - 1))
         for old, new in ((mean, own_mean), (variance, unbiased)):
-            kept = b.mul(old, 1 - momentum)
-            results.append(b.add(kept, b.mul(cast(b, new, element_type(old)), momentum)))
-    return _in_types(b, call, results)
+            kept = b.mul(norm.along(old), 1 - momentum)
+            statistics.append(b.add(kept, b.mul(cast(b, new, element_type(old)), momentum)))
+    return _in_types(b, call, [result, *map(norm.vector, statistics)])
 
 
 def _batch_norm_inference(

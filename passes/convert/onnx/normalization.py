@@ -47,9 +47,11 @@ def _batch_norm(b: TensorBuilder, node: Node) -> Values:
         return [cast(b, norm.inference(scale, offset, mean, variance), element_type(x))]
     result, own_mean, own_variance = norm.training(scale, offset)
     kept = node.attribute("momentum", 0.9)
-    means = b.add(b.mul(mean, kept), b.mul(own_mean, 1 - kept))
-    variances = b.add(b.mul(variance, kept), b.mul(own_variance, 1 - kept))
-    return [cast(b, result, element_type(x)), means, variances]
+    statistics = [
+        b.add(b.mul(norm.along(old), kept), b.mul(new, 1 - kept))
+        for old, new in ((mean, own_mean), (variance, own_variance))
+    ]
+    return [cast(b, result, element_type(x)), *map(norm.vector, statistics)]
 
 
 def _epsilon(node: Node) -> float:

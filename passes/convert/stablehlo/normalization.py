@@ -34,7 +34,8 @@ def _inference(b: TensorBuilder, op: hlo.BatchNormOp, operands: Values) -> Value
 
 def _training(b: TensorBuilder, op: hlo.BatchNormOp, operands: Values) -> Values:
     norm, others = _norm(b, op, operands)
-    return norm.training(*others)
+    result, *statistics = norm.training(*others)
+    return [result, *map(norm.vector, statistics)]
 
 
 def _grad(b: TensorBuilder, op: hlo.BatchNormOp, operands: Values) -> Values:

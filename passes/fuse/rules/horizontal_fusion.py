@@ -1,8 +1,9 @@
-"""Horizontal fusion: elementwise kernels with a common operand become one kernel."""
+"""Horizontal fusion: elementwise kernels with a common operand, or of few elements, become one
+kernel."""
 
 from __future__ import annotations
 
-from tiledialect.dialects.tile.base import shape_of, tensor_type
+from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.common_subexpressions import cse
 from tiledialect.passes.fuse.fusion_cost import merging
@@ -17,9 +18,19 @@ Tensors at the same place modulo a page compete for the same ways of the caches 
 of which there are 8 to 16; a core prefetches about as many streams.
 """
 
+FEW_ELEMENTS = 1024
+"""Maximum number of elements of kernels without a common operand that become one: they take as long
+as a launch does."""
+
+
+def is_small(kernel: KernelOp) -> bool:
+    """Whether a kernel computes few elements, one by one."""
+    return is_elementwise(kernel) and size_of(kernel.outputs[0]) <= FEW_ELEMENTS
+
 
 def fuse_horizontally(first: KernelOp, second: KernelOp) -> KernelOp | None:
-    """A kernel of two that compute elements of one shape, and both read a tensor of that shape.
+    """A kernel of two that compute elements of one shape: few, or with an operand of that shape in
+    common.
 
     Common values are computed once.
     """
@@ -36,6 +47,8 @@ def _share(first: KernelOp, second: KernelOp) -> bool:
     shapes = {shape_of(tensor_type(v)) for v in (*first.outputs, *second.outputs)}
     if len(shapes) > 1 or not {*first.outputs}.isdisjoint(second.inputs):
         return False
+    if is_small(first):
+        return True
     read, common = {*first.inputs, *second.inputs}, {*first.inputs} & {*second.inputs}
     if len(read) + len(first.outputs) + len(second.outputs) > MAX_STREAMS:
         return False

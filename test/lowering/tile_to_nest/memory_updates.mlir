@@ -70,13 +70,55 @@ func.func @reversed(%A: tensor<8xf32> {tile.name = "A"}) -> (tensor<8xf32> {tile
 }
 
 // -----
+// The sum over a row updates an element that no other work-item reads.
+// CHECK:      ^bb0(%X: memref<4x8xf32, 1 : i32>, %B: memref<4x1xf32, 1 : i32>, %Y: memref<4x8xf32, 1 : i32>):
+// CHECK-LABEL: func.func @statistics(
+// CHECK-NOT:   gpu.memcpy
+// CHECK:       "gpu.launch_func"({{.*}}, %X, %A, %{{.*}}) <{kernel
+// CHECK-NOT:   gpu.launch_func
+// CHECK:       func.return %{{.*}}, %A
+func.func @statistics(%X: tensor<4x8xf32> {tile.name = "X"}, %A: tensor<4x1xf32> {tile.name = "A"}) -> (tensor<4x8xf32> {tile.name = "Y"}, tensor<4x1xf32> {tile.name = "B", tile.updates = "A"}) {
+  %S = tile.contraction add(%X[i, j]) -> [i, 0] domain <i = 0 to 4, j = 0 to 8> : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %Y = tile.sub %X, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %B = tile.add %A, %S : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  func.return %Y, %B : tensor<4x8xf32>, tensor<4x1xf32>
+}
+
+// -----
+// All work-items of a row read the element that one of them would write: another kernel copies it.
+// CHECK-LABEL: func.func @spread(
+// CHECK:       "gpu.launch_func"({{.*}}, %X, %A, %[[NEW:.*]], %{{.*}}) <{kernel
+// CHECK:       "gpu.launch_func"({{.*}}, %[[NEW]], %A) <{kernel
+func.func @spread(%X: tensor<4x8xf32> {tile.name = "X"}, %A: tensor<4x1xf32> {tile.name = "A"}) -> (tensor<4x8xf32> {tile.name = "Y"}, tensor<4x1xf32> {tile.name = "B", tile.updates = "A"}) {
+  %S = tile.contraction add(%X[i, j]) -> [i, 0] domain <i = 0 to 4, j = 0 to 8> : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %D = tile.sub %X, %S : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %Y = tile.mul %D, %A : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %B = tile.add %A, %S : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  func.return %Y, %B : tensor<4x8xf32>, tensor<4x1xf32>
+}
+
+// -----
 // Two tensors that take one another's place.
 // CHECK-LABEL: func.func @swap(
 // CHECK:       %[[NEW:.*]] = "gpu.alloc"
 // CHECK:       "gpu.launch_func"({{.*}}, %B, %[[NEW]]) <{kernel
 // CHECK-NEXT:  "gpu.launch_func"({{.*}}, %A, %B) <{kernel
 // CHECK-NEXT:  "gpu.launch_func"({{.*}}, %[[NEW]], %A) <{kernel
-func.func @swap(%A: tensor<8xf32> {tile.name = "A"}, %B: tensor<8xf32> {tile.name = "B"}) -> (tensor<8xf32> {tile.updates = "A"}, tensor<8xf32> {tile.updates = "B"}) {
+func.func @swap(%A: tensor<2000xf32> {tile.name = "A"}, %B: tensor<2000xf32> {tile.name = "B"}) -> (tensor<2000xf32> {tile.updates = "A"}, tensor<2000xf32> {tile.updates = "B"}) {
+  func.return %B, %A : tensor<2000xf32>, tensor<2000xf32>
+}
+
+// -----
+// Few elements are swapped by one kernel, which reads both before it writes.
+// CHECK:      %[[B:.*]] = nest.load %A[%d0]
+// CHECK-NEXT: %[[A:.*]] = nest.load %B[%d0]
+// CHECK-NEXT: nest.store %[[B]], %B[%d0]
+// CHECK-NEXT: nest.store %[[A]], %A[%d0]
+// CHECK-LABEL: func.func @swap_few(
+// CHECK-NOT:   gpu.alloc
+// CHECK:       "gpu.launch_func"({{.*}}, %A, %B) <{kernel
+// CHECK-NEXT:  func.return %A, %B
+func.func @swap_few(%A: tensor<8xf32> {tile.name = "A"}, %B: tensor<8xf32> {tile.name = "B"}) -> (tensor<8xf32> {tile.updates = "A"}, tensor<8xf32> {tile.updates = "B"}) {
   func.return %B, %A : tensor<8xf32>, tensor<8xf32>
 }
 

@@ -5,7 +5,7 @@
 // Both read D: one kernel reads it once. What both compute it computes once.
 // CHECK-LABEL: func.func @gradients
 // CHECK-NEXT:    %A, %B = tile.kernel
-// CHECK-SAME:      "A is in one kernel with B, which reads the same: {{.*}} moving 8 MB instead of 10 MB"
+// CHECK-SAME:      "A is in one kernel with B, over the same elements: {{.*}} moving 8 MB instead of 10 MB"
 // CHECK-NEXT:      tile.exp
 // CHECK-NEXT:      tile.mul
 // CHECK-NEXT:      tile.neg
@@ -47,4 +47,17 @@ func.func @chained(%X: tensor<250000xf32>) -> (tensor<250000xf32>, tensor<250000
   %F = tile.reshape %M to [] : tensor<500x500xf32> -> tensor<250000xf32>
   %B = tile.add %F, %X : (tensor<250000xf32>, tensor<250000xf32>) -> tensor<250000xf32>
   func.return %A, %B : tensor<250000xf32>, tensor<250000xf32>
+}
+
+// Kernels of few elements take as long as a launch each: counters, which have no operand in common.
+// CHECK-LABEL: func.func @counters
+// CHECK-COUNT-1: tile.kernel
+// CHECK-NOT:     tile.kernel
+// CHECK:         func.return
+func.func @counters(%A: tensor<i64>, %B: tensor<i64>, %C: tensor<i64>) -> (tensor<i64>, tensor<i64>, tensor<i64>) {
+  %one = tile.constant 1 : tensor<i64>
+  %X = tile.add %A, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %Y = tile.add %B, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %Z = tile.add %C, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  func.return %X, %Y, %Z : tensor<i64>, tensor<i64>, tensor<i64>
 }
