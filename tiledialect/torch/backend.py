@@ -19,15 +19,21 @@ from torch._dynamo.backends.common import aot_autograd
 
 from tiledialect.api.error_boundary import for_user
 from tiledialect.errors import TileError, TileWarning
+from tiledialect.lowering.runtime.program import cache
 from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.torch.decompositions.table import decompositions
+from tiledialect.torch.graphs import CompiledGraph
+from tiledialect.torch.kept_graphs import Outline
 from tiledialect.torch.options import Options
 from tiledialect.torch.partition import is_check, partitioned, refusals
+from tiledialect.torch.traced_graphs import is_plain, output_count, traced_key
 
 NO_OPTIONS: Mapping[str, Any] = {}
 BATCH_NORM_BACKWARD = torch.ops.aten.native_batch_norm_backward.default
 RUNNING, IS_TRAINING = (3, 4), 7
 """Places of its operands: the running statistics, and whether a batch has its own."""
+INFERENCE = "model"
+"""Name of the functions of graphs of inference."""
 
 
 def tiledialect(
@@ -47,16 +53,59 @@ def tiledialect(
         own = Options.of(options)
     except TileError as error:
         return _raising(error)
-    backend = aot_autograd(
-        fw_compiler=partial(_compiled, options=own, name="forward"),
-        bw_compiler=partial(_compiled, options=own, name="backward"),
-        inference_compiler=partial(_compiled, options=own, name="model"),
+    with no_collection():
+        name = traced_key(module, inputs)
+        outline = cache.find(Outline, name)
+        if outline is None:
+            return _by_autograd(module, inputs, own, name)
+        graph = partial(_plain_graph, module)
+        return _without_gradients(CompiledGraph(graph, INFERENCE, own, outline=outline))
+
+
+def _by_autograd(
+    module: torch.fx.GraphModule, inputs: Sequence[Any], options: Options, name: str | None
+) -> Callable[..., Any]:
+    """A graph of Dynamo's by AOTAutograd, for which there may be an entry with a name."""
+    count = None if name is None else output_count(module.graph)
+
+    def keep(run: Callable[..., Any]) -> None:
+        is_graph = count is not None and isinstance(run, CompiledGraph)
+        if is_graph and is_plain(run.outline, inputs, count):
+            cache.keep(name, run.outline)
+
+    compiled = partial(_compiled, options=options)
+    return _autograd(
+        fw_compiler=partial(compiled, name="forward"),
+        bw_compiler=partial(compiled, name="backward"),
+        inference_compiler=partial(compiled, name=INFERENCE, keep=keep),
+    )(module, inputs)
+
+
+def _autograd(**compilers: Callable[..., Any]) -> Callable[..., Any]:
+    """AOTAutograd with compilers of its graphs."""
+    return aot_autograd(
+        **compilers,
         decompositions=decompositions(),
         partition_fn=_parts,
         keep_inference_input_mutations=True,
     )
-    with no_collection():
-        return backend(module, inputs)
+
+
+def _plain_graph(module: torch.fx.GraphModule, inputs: Sequence[Any]) -> torch.fx.Graph:
+    """The graph of ATen operators for a plain one of Dynamo's, made after its compilation."""
+    found: list[torch.fx.Graph] = []
+
+    def record(made: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        found.append(made.graph)
+        return make_boxed_func(made)
+
+    _autograd(fw_compiler=record)(module, inputs)
+    return found[0]
+
+
+def _without_gradients(run: Callable[..., Any]) -> Callable[..., Any]:
+    """A graph of inference as a function of its inputs, among which some may want gradients."""
+    return torch.no_grad()(run) if torch.is_grad_enabled() else run
 
 
 def _parts(joint: torch.fx.GraphModule, *given: Any, **options: Any) -> Any:
@@ -72,9 +121,14 @@ def _parts(joint: torch.fx.GraphModule, *given: Any, **options: Any) -> Any:
 
 
 def _compiled(
-    module: torch.fx.GraphModule, inputs: Sequence[Any], *, options: Options, name: str
+    module: torch.fx.GraphModule,
+    inputs: Sequence[Any],
+    *,
+    options: Options,
+    name: str,
+    keep: Callable[[Callable[..., Any]], None] | None = None,
 ) -> Callable[..., Any]:
-    """A graph of ATen operators as a function of a list of its inputs."""
+    """A graph of ATen operators as a function of a list of its inputs, which may be kept."""
     try:
         refused = refusals(module.graph)
         by_name = {str(n.target): e for n, e in refused.items() if not is_check(n)}
@@ -84,6 +138,8 @@ def _compiled(
     except TileError as error:
         return make_boxed_func(_raising(error))
     _warn(by_name)
+    if keep is not None:
+        keep(run)
     return make_boxed_func(run)
 
 

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,10 @@ from tiledialect.passes.convert.aten.graph import (
     View,
     convert_graph,
     is_update,
-    updates_of,
 )
 from tiledialect.torch.bound_calls import BoundCall, bound_call
 from tiledialect.torch.device_tensors import DeviceTensor
-from tiledialect.torch.kept_graphs import KeptGraph, ViewOf, given_text, graph_text, key
+from tiledialect.torch.kept_graphs import KeptGraph, Outline, ViewOf, given_text, key
 from tiledialect.torch.options import Options
 from tiledialect.torch.profiling import recorders
 from tiledialect.torch.residence import (
@@ -85,27 +84,27 @@ class CompiledGraph(torch.nn.Module):
 
     def __init__(
         self,
-        graph: torch.fx.Graph,
+        graph: torch.fx.Graph | Callable[[Sequence[Any]], torch.fx.Graph],
         name: str,
         options: Options,
         saved: int | None = None,
         counted: Collection[int] = (),
+        outline: Outline | None = None,
     ):
+        """A function gives the graph of an outline for inputs, if what is kept does not suffice."""
         super().__init__()
         self._graph = graph
+        self.outline = Outline.of(graph) if outline is None else outline
         self._name = name
         self._options = options
         self._kept: LruCache[str, Kept] = LruCache(READY_SHAPES)
         """Values computed from parameters alone, by the texts of their programs."""
         self._saved = saved
         """Number of the first output that only a backward pass takes."""
-        self._inputs = [n.name for n in graph.nodes if n.op == "placeholder"]
-        self._updated = tuple(map(self._inputs.index, updates_of(graph)))
-        """Places of the inputs that a call changes."""
+        self._inputs = self.outline.inputs
+        self._updated = self.outline.updated
         self._counted = counted
         """Places of those whose changes PyTorch has counted when it calls."""
-        (output,) = (n for n in graph.nodes if n.op == "output")
-        self._is_single = not isinstance(output.args[0], list | tuple)
         self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
         self._bound: tuple[BoundCall, Specialized] | None = None
         """The last call, where it has parameters that stay."""
@@ -124,7 +123,7 @@ class CompiledGraph(torch.nn.Module):
         for place, new in zip(ready.copied, outputs[count:], strict=True):
             on_host(values[place]).copy_(new)
         outputs = outputs[:count]
-        return outputs[0] if self._is_single else tuple(outputs)
+        return outputs[0] if self.outline.is_single else tuple(outputs)
 
     def _again(self, values: Sequence[Any]) -> Computed | None:
         """Results and outputs with the parameters of the call before; None with others."""
@@ -145,7 +144,7 @@ class CompiledGraph(torch.nn.Module):
         ready = self._ready.find(key)
         if ready is None:
             with no_collection():
-                self._ready.put(key, self._made(given, in_place))
+                self._ready.put(key, self._made(given, in_place, partial(self._nodes, values)))
                 return self._results(values)
         if ready.function is None:
             return (), ready
@@ -188,18 +187,27 @@ class CompiledGraph(torch.nn.Module):
         places = [o.place if isinstance(o, Result) else -1 for o in ready.outputs]
         return {*places[self._saved :]} - {-1, *places[: self._saved]}
 
-    @cached_property
-    def _text(self) -> str | None:
-        return graph_text(self._graph)
+    def _nodes(self, values: Sequence[Any]) -> torch.fx.Graph:
+        """The graph, of which there was an outline alone until now."""
+        if not isinstance(self._graph, torch.fx.Graph):
+            self._graph = self._graph(values)
+        return self._graph
 
-    def _made(self, inputs: Sequence[Given], in_place: bool) -> Specialized:
+    def _made(
+        self, inputs: Sequence[Given], in_place: bool, graph: Callable[[], torch.fx.Graph]
+    ) -> Specialized:
         given = {name: _given(*own) for name, own in zip(self._inputs, inputs, strict=True)}
         options = self._options
         fixed = self._name, str(in_place), str(options.precision)
-        name = key("graph", self._text, *fixed, *map(given_text, given.values()))
+        name = key("graph", self.outline.text, *fixed, *map(given_text, given.values()))
         modules: list[ModuleOp] = []
-        found = cache.kept(KeptGraph, name, lambda: self._converted(given, in_place, modules))
-        nodes = {node.name: node for node in self._graph.nodes}
+
+        def make() -> KeptGraph:
+            return self._converted(graph(), given, in_place, modules)
+
+        found = cache.kept(KeptGraph, name, make)
+        has_views = any(isinstance(o, ViewOf) for o in found.outputs)
+        nodes = {node.name: node for node in graph().nodes} if has_views else {}
         outputs = [View(nodes[o.name]) if isinstance(o, ViewOf) else o for o in found.outputs]
         places = {name: k for k, name in enumerate(self._inputs)} | {SEED: -1}
         own = tuple((name, places[name]) for name in found.inputs)
@@ -214,11 +222,15 @@ class CompiledGraph(torch.nn.Module):
         return Specialized(function, own, tuple(outputs), parts, copied)
 
     def _converted(
-        self, given: Mapping[str, Any], in_place: bool, modules: list[ModuleOp]
+        self,
+        graph: torch.fx.Graph,
+        given: Mapping[str, Any],
+        in_place: bool,
+        modules: list[ModuleOp],
     ) -> KeptGraph:
         """The graph as a function of some inputs, whose module is added to a list."""
         with sourced():
-            made = convert_graph(self._graph, given, self._name, in_place=in_place)
+            made = convert_graph(graph, given, self._name, in_place=in_place)
         outputs = [ViewOf(o.node.name) if isinstance(o, View) else o for o in made.outputs]
         is_changing = in_place and self._updated
         if not any(isinstance(o, Result) for o in outputs) and not is_changing:

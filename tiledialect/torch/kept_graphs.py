@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ import torch
 from tiledialect.api.kept_function import KeptFunction
 from tiledialect.ir.signature import type_text
 from tiledialect.lowering.runtime.program import cache
-from tiledialect.passes.convert.aten.graph import Dense, Result, layer_of, size_hint
+from tiledialect.passes.convert.aten.graph import Dense, Result, layer_of, size_hint, updates_of
 
 Node = torch.fx.Node
 LIBRARIES = ("_operator", "builtins", "math", "torch")
@@ -52,6 +53,32 @@ class KeptGraph:
 
 
 @dataclass(frozen=True)
+class Outline:
+    """What calls of a graph need to know of it, without its operators."""
+
+    inputs: tuple[str, ...]
+    updated: tuple[int, ...]
+    """Places of the inputs that a call changes."""
+    is_single: bool
+    """Whether the output is none of a list."""
+    text: str | None
+    """Digest of its text; None if it has none."""
+
+    @classmethod
+    def of(cls, graph: torch.fx.Graph) -> Outline:
+        """Outline of a graph of ATen operators."""
+        inputs = tuple(n.name for n in graph.nodes if n.op == "placeholder")
+        (output,) = (n for n in graph.nodes if n.op == "output")
+        text = graph_text(graph)
+        return cls(
+            inputs,
+            tuple(map(inputs.index, updates_of(graph))),
+            not isinstance(output.args[0], list | tuple),
+            None if text is None else sha256(text.encode()).hexdigest(),
+        )
+
+
+@dataclass(frozen=True)
 class KeptRefusals:
     """Nodes of a graph that have no conversion, and the reasons."""
 
@@ -75,9 +102,14 @@ def graph_text(graph: torch.fx.Graph) -> str | None:
 
 
 def _node_text(node: Node) -> str:
-    call = f"{node.op} {node.name} {_target(node)}{_text(node.args)}{_text(node.kwargs)}"
+    return node_text(node, _target(node), node.meta.get("val"))
+
+
+def node_text(node: Node, target: str, value: Any) -> str:
+    """Text of a node whose target has a text, and of whose value something is known."""
+    call = f"{node.op} {node.name} {target}{_text(node.args)}{_text(node.kwargs)}"
     users = "" if node.users else " unused"
-    return f"{call} -> {_known_text(node.meta.get('val'))} in {layer_of(node)}{users}"
+    return f"{call} -> {_known_text(value)} in {layer_of(node)}{users}"
 
 
 def _target(node: Node) -> str:
@@ -91,10 +123,19 @@ def _target(node: Node) -> str:
         if isinstance(node.meta.get("val"), torch.Tensor | list | tuple):
             return str(target._schema)
         raise UnknownError
-    module = getattr(target, "__module__", None) or ""
-    if module.split(".")[0] not in LIBRARIES:
+    if module_of(target).split(".")[0] not in LIBRARIES:
         raise UnknownError
-    return f"{module}.{getattr(target, '__qualname__', None) or target}"
+    return function_text(target)
+
+
+def module_of(function: Any) -> str:
+    """Name of the module of a function; an empty one if it is not known."""
+    return getattr(function, "__module__", None) or ""
+
+
+def function_text(function: Any) -> str:
+    """Name of a function with its module."""
+    return f"{module_of(function)}.{getattr(function, '__qualname__', None) or function}"
 
 
 def given_text(given: Any) -> str | None:
@@ -124,6 +165,7 @@ TEXTS: Mapping[type, Callable[[Any], str]] = {
     **dict.fromkeys((*PLAIN, torch.dtype, torch.device, torch.layout, torch.memory_format), repr),
     **dict.fromkeys((torch.SymInt, torch.SymFloat, torch.SymBool), _size),
     Node: lambda n: f"%{n.name}",
+    type(Ellipsis): repr,
     slice: lambda s: f"slice{_sequence((s.start, s.stop, s.step))}",
     list: _sequence,
     tuple: _sequence,

@@ -96,15 +96,28 @@ def _is_known() -> bool:
 
 def kept(kind: type[Record], name: str | None, make: Callable[[], Record]) -> Record:
     """The record that is kept under ``name``; if there is no sound one, ``make`` gives it."""
+    found = find(kind, name)
+    if found is not None:
+        return found
+    made = make()
+    keep(name, made)
+    return made
+
+
+def find(kind: type[Record], name: str | None) -> Record | None:
+    """The record that is kept under ``name``; None if there is no sound one."""
     if name is not None and (data := disk.read_sealed(_path(name))) is not None:
         with suppress(*WRONG):
             record = from_json(kind, data.decode())
             _touch(name)
             return record
-    made = make()
+    return None
+
+
+def keep(name: str | None, record: object) -> None:
+    """Keep a record under ``name``, if the folder can be written."""
     if name is not None and _is_known():
-        disk.write_sealed(_path(name), to_json(made).encode())
-    return made
+        disk.write_sealed(_path(name), to_json(record).encode())
 
 
 def _touch(name: str) -> None:
