@@ -81,6 +81,23 @@ SCALARS = {
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), (ints(3, 4),)),
 }
 
+SCALES = (
+    (IMAGE, [5, 9], False, None, 1.2),
+    (IMAGE, [3, 8], True),
+    (IMAGE, [16, 3], False),
+    # Sums of many elements.
+    (reals(1, 2, 20, 3), [3, 2], False),
+)
+SAMPLES = {
+    f"aten._upsample_{kind}2d_aa{way}.default": [
+        (reals(*x.shape[:2], *sizes), sizes, [*x.shape], *rest) if way else (x, sizes, *rest)
+        for x, sizes, *rest in SCALES
+    ]
+    for kind in ("bilinear", "bicubic")
+    for way in ("", "_backward")
+}
+"""Resizing with filters as wide as a step."""
+
 CASES = {
     **{f"aten.{name}.default": [(x,) for x in given] for name, given in UNARY.items()},
     **{f"aten.{name}.Tensor": list(given) for name, given in BINARY.items()},
@@ -332,6 +349,7 @@ CASES = {
         )
         for border in (0, 2)
     ],
+    **SAMPLES,
     # Computed places.
     "aten.embedding.default": [(X, ints(2, 3, low=0, high=3))],
     "aten.embedding_dense_backward.default": [
@@ -404,5 +422,9 @@ BY_FORWARD = {
 BY_PACKAGE = {
     "transformers.grouped_mm_fallback.default",
     "transformers.grouped_mm_fallback_backward.default",
+    "torchvision._deform_conv2d_backward.default",
+    "torchvision._roi_align_backward.default",
+    "torchvision.deform_conv2d.default",
+    "torchvision.roi_align.default",
 }
-"""Operators of other packages, which `test_torch_decompositions` runs where they are installed."""
+"""Operators of other packages, which tests of their own run where they are installed."""

@@ -40,19 +40,66 @@ def sample(
     ``x`` has a batch, features and spatial axes; ``grid`` a batch, axes of its own, and as its
     last axis the coordinates from -1 to 1, those of the last spatial axis first.
     """
-    own = tuple(shape(grid)[:-1])
-    axes = [_taps(b, place, mode) for place, _ in _places(b, x, grid, mode, border, aligns_corners)]
-    total: SSAValue | None = None
-    table = _rows(b, x)
-    for chosen in product(*axes):
-        number, inside = _number(b, x, [p for p, _ in chosen], border, aligns_corners)
+    places = _places(b, x, grid, mode, border, aligns_corners)
+    return sample_at(b, x, [p for p, _ in places], mode, border, aligns_corners=aligns_corners)
+
+
+def sample_at(
+    b: TensorBuilder,
+    x: SSAValue,
+    places: Sequence[SSAValue],
+    mode: str,
+    border: str,
+    *,
+    aligns_corners: bool = False,
+    batch: SSAValue | None = None,
+) -> SSAValue:
+    """Values of ``x`` at places along each of its spatial axes, in elements from 0.
+
+    The first axis of the places is that of the batch, or ``batch`` has the numbers of the elements
+    of the batch, in their shape. The result has the axes of the places, with the features second.
+    """
+    return _features_second(
+        b, reduce(b.add, _shares(b, x, places, mode, border, aligns_corners, batch))
+    )
+
+
+def shares_at(
+    b: TensorBuilder,
+    x: SSAValue,
+    places: Sequence[SSAValue],
+    mode: str,
+    border: str,
+    *,
+    batch: SSAValue | None = None,
+) -> list[SSAValue]:
+    """Shares of elements of ``x`` in ``sample_at``, which is their sum."""
+    shares = _shares(b, x, places, mode, border, False, batch)
+    return [_features_second(b, share) for share in shares]
+
+
+def _shares(
+    b: TensorBuilder,
+    x: SSAValue,
+    places: Sequence[SSAValue],
+    mode: str,
+    border: str,
+    aligns_corners: bool,
+    batch: SSAValue | None,
+) -> list[SSAValue]:
+    """Shares of elements, with the features last."""
+    table, shares = _rows(b, x), list[SSAValue]()
+    for chosen in product(*(_taps(b, place, mode) for place in places)):
+        number, inside = _number(b, x, [p for p, _ in chosen], border, aligns_corners, batch)
         weight = _weight(b, [w for _, w in chosen], inside)
-        part = b.mul(b.insert(GatherOp.make(table, number)), _column(b, weight, x))
-        total = part if total is None else b.add(total, part)
-    assert total is not None
-    # The batch, the axes of the grid, then the features, which come second.
-    last = len(own)
-    return layout.transpose(b, total, [0, last, *range(1, last)])
+        shares.append(b.mul(b.insert(GatherOp.make(table, number)), _column(b, weight, x)))
+    return shares
+
+
+def _features_second(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """A tensor whose last axis becomes the second one."""
+    last = len(shape(x)) - 1
+    return layout.transpose(b, x, [0, last, *range(1, last)])
 
 
 def sample_gradients(
@@ -66,23 +113,45 @@ def sample_gradients(
     aligns_corners: bool,
 ) -> tuple[SSAValue, SSAValue]:
     """Gradients of ``sample`` by the tensor and by the grid."""
-    rank = len(shape(x)) - 2
-    cotangent = layout.transpose(b, cotangent, [0, *range(2, rank + 2), 1])
     places = _places(b, x, grid, mode, border, aligns_corners)
+    by_x, by_place = sample_at_gradients(
+        b, cotangent, x, [p for p, _ in places], mode, border, aligns_corners=aligns_corners
+    )
+    columns = [
+        layout.reshape(b, b.mul(own, factor), (*shape(grid)[:-1], 1))
+        for own, (_, factor) in zip(by_place, places, strict=True)
+    ]
+    return by_x, layout.concatenate(b, columns[::-1], len(shape(grid)) - 1)
+
+
+def sample_at_gradients(
+    b: TensorBuilder,
+    cotangent: SSAValue,
+    x: SSAValue,
+    places: Sequence[SSAValue],
+    mode: str,
+    border: str,
+    *,
+    aligns_corners: bool = False,
+    batch: SSAValue | None = None,
+) -> tuple[SSAValue, list[SSAValue]]:
+    """Gradients of ``sample_at`` by the tensor, and by the places along each axis."""
+    rank, last = len(places), len(shape(places[0]))
+    cotangent = layout.transpose(b, cotangent, [0, *range(2, last + 1), 1])
     axes = [
         [(*tap, slope) for tap, slope in zip(_taps(b, p, mode), _slopes(b, p, mode), strict=True)]
-        for p, _ in places
+        for p in places
     ]
     table = _rows(b, x)
     like = layout.full(b, 0, shape(table), element_type(x))
-    by_rows, by_place = like, [fn.like(b, places[0][0], 0) for _ in range(rank)]
+    by_rows, by_place = like, [fn.like(b, places[0], 0) for _ in range(rank)]
     for chosen in product(*axes):
-        number, inside = _number(b, x, [p for p, _, _ in chosen], border, aligns_corners)
+        number, inside = _number(b, x, [p for p, _, _ in chosen], border, aligns_corners, batch)
         weights, slopes = [w for _, w, _ in chosen], [s for _, _, s in chosen]
         share = b.mul(cotangent, _column(b, _weight(b, weights, inside), x))
         by_rows = b.add(by_rows, b.insert(ScatterOp.make(share, number, like)))
         found = b.mul(b.insert(GatherOp.make(table, number)), cotangent)
-        total = reduced(b, found, Aggregation.add, [rank + 1], keeps=False)
+        total = reduced(b, found, Aggregation.add, [last], keeps=False)
         for k in range(rank):
             others = [slopes[k] if j == k else w for j, w in enumerate(weights)]
             by_place[k] = b.add(by_place[k], b.mul(total, _weight(b, others, inside)))
@@ -90,11 +159,7 @@ def sample_gradients(
     by_x = layout.transpose(
         b, layout.reshape(b, by_rows, sizes), [0, rank + 1, *range(1, rank + 1)]
     )
-    columns = [
-        layout.reshape(b, b.mul(own, factor), (*shape(grid)[:-1], 1))
-        for own, (_, factor) in zip(by_place, places, strict=True)
-    ]
-    return by_x, layout.concatenate(b, columns[::-1], rank + 1)
+    return by_x, by_place
 
 
 def _places(
@@ -215,10 +280,15 @@ def _rows(b: TensorBuilder, x: SSAValue) -> SSAValue:
 
 
 def _number(
-    b: TensorBuilder, x: SSAValue, places: Sequence[SSAValue], border: str, aligns_corners: bool
+    b: TensorBuilder,
+    x: SSAValue,
+    places: Sequence[SSAValue],
+    border: str,
+    aligns_corners: bool,
+    batch: SSAValue | None,
 ) -> tuple[SSAValue, SSAValue | None]:
     """Row of the element at whole places, and whether it is inside, if it may not be."""
-    sizes, batch = shape(x)[2:], shape(x)[0]
+    sizes = shape(x)[2:]
     number, inside = None, None
     for place, size in zip(places, sizes, strict=True):
         if border == "zeros":
@@ -232,8 +302,9 @@ def _number(
         place = cast(b, place, i32)
         number = place if number is None else b.add(b.mul(number, size), place)
     assert number is not None
-    if batch > 1:
-        number = b.add(number, b.mul(layout.iota(b, shape(number), 0, i32), prod(sizes)))
+    if shape(x)[0] > 1:
+        own = layout.iota(b, shape(number), 0, i32) if batch is None else batch
+        number = b.add(number, b.mul(own, prod(sizes)))
     return number, inside
 
 

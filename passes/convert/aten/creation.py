@@ -15,7 +15,6 @@ from tiledialect.operators import layout
 from tiledialect.operators.indexing import top_along
 from tiledialect.operators.layout import cast, shape
 from tiledialect.operators.random import dropout, normal, uniform
-from tiledialect.operators.sampling import sample, sample_gradients
 from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Operand, Values, in_type
 
 Sizes = Sequence[int]
@@ -124,39 +123,6 @@ def _permutation(b: TensorBuilder, call: Call, count: int, *_: object) -> SSAVal
     return cast(b, top_along(b, keys, 0, count)[1], call.type)
 
 
-MODES, BORDERS = ("linear", "nearest", "cubic"), ("zeros", "border", "reflection")
-"""Names of ATen's numbers for ways to interpolate and to continue a tensor."""
-
-
-def _grid_sampler(
-    b: TensorBuilder,
-    call: Call,
-    x: SSAValue,
-    grid: SSAValue,
-    mode: int,
-    border: int,
-    aligns_corners: bool,
-) -> SSAValue:
-    return sample(b, x, grid, MODES[mode], BORDERS[border], aligns_corners=aligns_corners)
-
-
-def _grid_sampler_backward(
-    b: TensorBuilder,
-    call: Call,
-    cotangent: SSAValue,
-    x: SSAValue,
-    grid: SSAValue,
-    mode: int,
-    border: int,
-    aligns_corners: bool,
-    wanted: Sequence[bool],
-) -> Values:
-    by_x, by_grid = sample_gradients(
-        b, cotangent, x, grid, MODES[mode], BORDERS[border], aligns_corners=aligns_corners
-    )
-    return by_x if wanted[0] else None, by_grid
-
-
 CREATION: dict[str, Conversion] = {
     "aten.arange.start_step": _arange,
     "aten.bernoulli.p": _bernoulli,
@@ -168,10 +134,6 @@ CREATION: dict[str, Conversion] = {
     "aten.fill.Tensor": _fill,
     "aten.full.default": _full,
     "aten.full_like.default": _full_like,
-    "aten.grid_sampler_2d.default": _grid_sampler,
-    "aten.grid_sampler_2d_backward.default": _grid_sampler_backward,
-    "aten.grid_sampler_3d.default": _grid_sampler,
-    "aten.grid_sampler_3d_backward.default": _grid_sampler_backward,
     "aten.native_dropout.default": _dropout,
     "aten.new_empty_strided.default": _new_empty,
     "aten.normal.Tensor_Tensor": _normal,

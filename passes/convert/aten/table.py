@@ -13,6 +13,7 @@ from tiledialect.passes.convert.aten.linear import LINEAR
 from tiledialect.passes.convert.aten.normalization import NORMALIZATION
 from tiledialect.passes.convert.aten.pooling import POOLING
 from tiledialect.passes.convert.aten.reductions import REDUCTIONS
+from tiledialect.passes.convert.aten.sampling import SAMPLING
 
 FAMILIES: Mapping[str, Mapping[str, Conversion]] = {
     "elementwise": ELEMENTWISE,
@@ -22,6 +23,7 @@ FAMILIES: Mapping[str, Mapping[str, Conversion]] = {
     "pools": POOLING,
     "reductions, sorting": REDUCTIONS,
     "computed places": INDEXING,
+    "places between elements, resizing": SAMPLING,
     "constants, random numbers": CREATION,
 }
 """Conversions by family."""

@@ -65,7 +65,7 @@ def _loop(b: TensorBuilder, node: Node) -> Values:
     known = {
         name: node.known(2 + n)
         for n, name in enumerate(inputs[2:])
-        if _is_known(node.scope, node.proto.input[2 + n])
+        if _is_known(node.scope, node.proto.input[2 + n], carried[n])
     }
     while goes_on and (count is None or k < count):
         if k >= MOST_ITERATIONS:
@@ -80,8 +80,8 @@ def _loop(b: TensorBuilder, node: Node) -> Values:
         outputs = [o.name for o in body.output[1 : 1 + len(carried)]]
         known = {
             name: scope.known(output)
-            for name, output in zip(inputs[2:], outputs, strict=True)
-            if _is_known(scope, output)
+            for name, output, value in zip(inputs[2:], outputs, results[1:], strict=False)
+            if _is_known(scope, output, value)
         }
         carried = results[1 : 1 + len(carried)]
         _collect(node, collected, results[1 + len(carried) :])
@@ -93,7 +93,10 @@ def _loop(b: TensorBuilder, node: Node) -> Values:
     return [*carried, *(_stacked(b, node, rows, 0) for rows in collected)]
 
 
-def _is_known(scope: Scope, name: str) -> bool:
+def _is_known(scope: Scope, name: str, value: Value) -> bool:
+    """Whether a state is numbers that are known beforehand; a sequence is no numbers."""
+    if isinstance(value, tuple):
+        return False
     try:
         scope.known(name)
     except (UnknownValueError, TileError):

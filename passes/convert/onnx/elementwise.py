@@ -216,6 +216,12 @@ def _spread(b: TensorBuilder, node: Node, value: SSAValue | None, x: SSAValue) -
     return layout.section(b, repeated, axis, 0, shape(x)[axis])
 
 
+def _binarizer(b: TensorBuilder, node: Node) -> Values:
+    x = node.tensor(0)
+    is_above = b.op(ew.CmpGtOp, x, fn.like(b, x, node.attribute("threshold", 0.0)))
+    return [cast(b, is_above, element_type(x))]
+
+
 ELEMENTWISE: dict[str, Conversion] = {
     **{name: _plain(op) for name, op in PLAIN.items()},
     **{name: _composed(function) for name, function in COMPOSED.items()},
@@ -234,4 +240,5 @@ ELEMENTWISE: dict[str, Conversion] = {
     "Pow": _pow,
     "PRelu": _p_relu,
     "QuantizeLinear": _quantize,
+    "ai.onnx.ml.Binarizer": _binarizer,
 }

@@ -30,6 +30,11 @@ Array = npt.NDArray[Any]
 DEFAULT_DOMAINS = ("", "ai.onnx")
 
 
+def _domain(name: str) -> str:
+    """Name of a domain, that of the default one being empty."""
+    return "" if name in DEFAULT_DOMAINS else name
+
+
 @dataclass
 class GraphScope:
     """Names of a graph, or of the body of a node, with their values; converts its nodes.
@@ -140,8 +145,7 @@ class GraphScope:
                     name_result(value, name)
 
     def _version(self, proto: onnx.NodeProto) -> int:
-        domain = "" if proto.domain in DEFAULT_DOMAINS else proto.domain
-        return self.versions.get(domain, 0)
+        return self.versions.get(_domain(proto.domain), 0)
 
     def _keep_constant(self, node: Node) -> None:
         name = node.proto.output[0]
@@ -156,7 +160,8 @@ class GraphScope:
 
     def _converted(self, node: Node) -> Sequence[Value | TileError]:
         proto = node.proto
-        conversion = CONVERSIONS.get(proto.op_type) if proto.domain in DEFAULT_DOMAINS else None
+        domain = _domain(proto.domain)
+        conversion = CONVERSIONS.get(f"{domain}.{node.op}" if domain else node.op)
         if conversion is not None:
             if (reason := self._mismatch(node)) is not None:
                 raise node.refusal(reason)
@@ -201,7 +206,7 @@ class GraphScope:
         return onnx.helper.make_sequence_type_proto(own)
 
     def _inlined(self, node: Node, body: onnx.FunctionProto) -> Sequence[Value | TileError]:
-        versions = {o.domain: o.version for o in body.opset_import} or self.versions
+        versions = {_domain(o.domain): o.version for o in body.opset_import} or self.versions
         inner = GraphScope(self.b, versions, functions=self.functions)
         for formal, name in zip(body.input, node.proto.input, strict=False):
             inner.take(formal, name, self)
@@ -271,7 +276,7 @@ def convert_model(
     an input that has to be one, and a TileError for a node that cannot be converted.
     """
     function = FunctionBuilder()
-    versions = {o.domain.removeprefix("ai.onnx"): o.version for o in model.opset_import}
+    versions = {_domain(o.domain): o.version for o in model.opset_import}
     scope = GraphScope(
         function.b,
         versions,

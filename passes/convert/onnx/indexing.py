@@ -156,6 +156,14 @@ def _tensor_scatter(b: TensorBuilder, node: Node) -> Values:
     return [b.select(inside, found, cache)]
 
 
+def _features(b: TensorBuilder, node: Node) -> Values:
+    """Elements along the last axis; of a row, a matrix."""
+    x, places = node.tensor(0), node.tensor(1)
+    count = prod(shape(places))
+    found = gathered(b, x, layout.reshape(b, cast(b, places, i32), (count,)), len(shape(x)) - 1)
+    return [layout.reshape(b, found, (*(shape(x)[:-1] or (1,)), count))]
+
+
 INDEXING: dict[str, Conversion] = {
     "Compress": _compress,
     "Gather": _gather,
@@ -167,4 +175,5 @@ INDEXING: dict[str, Conversion] = {
     "ScatterElements": _scatter_elements,
     "ScatterND": _scatter_nd,
     "TensorScatter": _tensor_scatter,
+    "ai.onnx.ml.ArrayFeatureExtractor": _features,
 }

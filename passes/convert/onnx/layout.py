@@ -174,7 +174,8 @@ def _space_to_depth(b: TensorBuilder, node: Node) -> Values:
     return [layout.reshape(b, moved, (n, c * s**2, h // s, w // s))]
 
 
-def _shape(b: TensorBuilder, node: Node) -> Values:
+def _known(b: TensorBuilder, node: Node) -> Values:
+    """A result that ONNX's own evaluator computes, of numbers that are known beforehand."""
     return [literal(b, node.scope.known(node.proto.output[0]))]
 
 
@@ -226,11 +227,12 @@ LAYOUT: dict[str, Conversion] = {
     "Expand": _expand,
     "EyeLike": _eye_like,
     "Flatten": _flatten,
+    "MelWeightMatrix": _known,
     "Pad": _pad,
     "Range": _range,
     "Reshape": _reshape,
-    "Shape": _shape,
-    "Size": _shape,
+    "Shape": _known,
+    "Size": _known,
     "Slice": _slice,
     "SpaceToDepth": _space_to_depth,
     "Split": _split,

@@ -96,10 +96,11 @@ def _conv(b: TensorBuilder, node: Node) -> Values:
     x, kernel = node.tensor(0), node.tensor(1)
     windows = windows_of(node, shape(x)[2:], shape(kernel)[2:])
     result = convolved(b, x, kernel, windows, node.attribute("group", 1), element_type(x))
-    return [_with_bias(b, result, node.optional(2))]
+    return [with_bias(b, result, node.optional(2))]
 
 
-def _with_bias(b: TensorBuilder, x: SSAValue, bias: SSAValue | None) -> SSAValue:
+def with_bias(b: TensorBuilder, x: SSAValue, bias: SSAValue | None) -> SSAValue:
+    """A tensor and a number for each of its features, if there are any."""
     if bias is None:
         return x
     column = (shape(bias)[0], *[1] * (len(shape(x)) - 2))
@@ -160,7 +161,7 @@ def _conv_transpose(b: TensorBuilder, node: Node) -> Values:
         element_type(x),
         groups,
     )
-    return [_with_bias(b, result, node.optional(2))]
+    return [with_bias(b, result, node.optional(2))]
 
 
 def _shifted(b: TensorBuilder, x: SSAValue, zero: SSAValue | None, axis: int) -> SSAValue:
@@ -219,7 +220,7 @@ def _q_linear_conv(b: TensorBuilder, node: Node) -> Values:
     windows = windows_of(node, shape(x)[2:], shape(kernel)[2:])
     own = _shifted(b, x, x_zero, 1), _shifted(b, kernel, zeros, 0)
     total = convolved(b, *own, windows, node.attribute("group", 1), i32)
-    total = _with_bias(b, total, node.optional(8))
+    total = with_bias(b, total, node.optional(8))
     rank = len(shape(total))
     factor = b.mul(_along(b, x_scale, 1, rank), _along(b, scales, 1, rank))
     return [_scaled(b, total, b.div(factor, _along(b, scale, 1, rank)), zero)]

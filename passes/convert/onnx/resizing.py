@@ -1,4 +1,4 @@
-"""Resampling of ONNX: resizing by known scales, and samples at computed places."""
+"""Resampling of ONNX: resizing by known scales, samples and windows at computed places."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from tiledialect.ir.tensor_builder import TensorBuilder
-from tiledialect.operators.indexing import gathered
+from tiledialect.operators.deformable import Deformation
 from tiledialect.operators.layout import cast, constant, element_type, literal, shape
+from tiledialect.operators.regions import Regions
+from tiledialect.operators.resizing import Array, cubic, linear, matrix, resized
 from tiledialect.operators.sampling import sample
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of
+from tiledialect.passes.convert.onnx.linear import with_bias
+from tiledialect.passes.convert.onnx.windows import windows_of
 
 Values = Sequence[Value]
-Array = npt.NDArray[np.float64]
 
 
 def _coordinates(node: Node, size: int, count: int, scale: float, roi: Sequence[float]) -> Array:
@@ -54,22 +57,6 @@ NEAREST: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def _cubic(node: Node) -> Callable[[Array], Array]:
-    a = node.attribute("cubic_coeff_a", -0.75)
-
-    def weight(x: Array) -> Array:
-        x = np.abs(x)
-        near = ((a + 2) * x - (a + 3)) * x * x + 1
-        far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-        return np.where(x <= 1, near, np.where(x < 2, far, 0))
-
-    return weight
-
-
-def _linear(x: Array) -> Array:
-    return np.maximum(0, 1 - np.abs(x))
-
-
 def _taps(node: Node, places: Array, scale: float) -> tuple[npt.NDArray[np.int64], Array]:
     """Elements that each output is made of, and their weights."""
     mode = node.attribute("mode", "nearest")
@@ -80,7 +67,7 @@ def _taps(node: Node, places: Array, scale: float) -> tuple[npt.NDArray[np.int64
     reach = {"linear": 1, "cubic": 2}.get(mode)
     if reach is None:
         raise node.refusal(f"there is no mode {mode}")
-    weight = _cubic(node) if mode == "cubic" else _linear
+    weight = cubic(node.attribute("cubic_coeff_a", -0.75)) if mode == "cubic" else linear
     widens = node.attribute("antialias", 0) and scale < 1
     factor = scale if widens else 1.0
     far = int(np.ceil(reach / factor))
@@ -106,22 +93,11 @@ def _resized_axis(
     if node.attribute("exclude_outside", 0):
         weights = np.where(inside, weights, 0)
     weights = weights / weights.sum(1, keepdims=True)
-    result: SSAValue | None = None
-    column = [count if k == axis else 1 for k in range(len(shape(x)))]
-    for k in range(taps.shape[1]):
-        if not weights[:, k].any():
-            continue
-        own = np.clip(taps[:, k], 0, size - 1).astype(np.int32)
-        is_same = count == size and (own == np.arange(size)).all()
-        part = x if is_same else gathered(b, x, literal(b, own), axis)
-        if not (weights[:, k] == 1).all():
-            factor = literal(b, weights[:, k].astype(np.float32).reshape(column))
-            part = b.mul(part, cast(b, factor, element_type(x)))
-        result = part if result is None else b.add(result, part)
-    assert result is not None
+    result = resized(b, x, axis, matrix(taps, weights, size))
     if node.attribute("coordinate_transformation_mode", "") == "tf_crop_and_resize":
         outside = (places < 0) | (places > size - 1)
         if outside.any():
+            column = [count if k == axis else 1 for k in range(len(shape(x)))]
             value = constant(b, float(node.attribute("extrapolation_value", 0.0)), element_type(x))
             result = b.select(literal(b, outside.reshape(column)), value, result)
     return cast(b, result, element_type(x))
@@ -179,8 +155,48 @@ def _grid_sample(b: TensorBuilder, node: Node) -> Values:
     return [sample(b, node.tensor(0), node.tensor(1), own, border, aligns_corners=aligns)]
 
 
+def _roi_align(b: TensorBuilder, node: Node) -> Values:
+    x, boxes = node.tensor(0), node.tensor(1)
+    default = "half_pixel" if node.version >= 16 else "output_half_pixel"
+    mode = node.attribute("coordinate_transformation_mode", default)
+    n, c, h, w = shape(x)
+    regions = Regions(
+        b,
+        b.mul(boxes, node.attribute("spatial_scale", 1.0)),
+        node.tensor(2),
+        (node.attribute("output_height", 1), node.attribute("output_width", 1)),
+        (n, c, h, w),
+        max(0, node.attribute("sampling_ratio", 0)),
+        mode == "half_pixel",
+    )
+    if node.attribute("mode", "avg") == "avg":
+        return [regions.mean(x)]
+    if regions.ratio == 0:
+        raise node.refusal("a maximum of as many samples as a box has elements is not supported")
+    return [regions.maximum(x)]
+
+
+def _deform_conv(b: TensorBuilder, node: Node) -> Values:
+    x, kernel = node.tensor(0), node.tensor(1)
+    windows = windows_of(node, shape(x)[2:], shape(kernel)[2:])
+    deformation = Deformation(
+        b,
+        x,
+        kernel,
+        node.tensor(2),
+        node.optional(4),
+        windows.each,
+        windows.sizes,
+        node.attribute("group", 1),
+        node.attribute("offset_group", 1),
+    )
+    return [with_bias(b, deformation.result(), node.optional(3))]
+
+
 RESIZING: dict[str, Conversion] = {
+    "DeformConv": _deform_conv,
     "GridSample": _grid_sample,
     "Resize": _resize,
+    "RoiAlign": _roi_align,
     "Upsample": _upsample,
 }

@@ -17,6 +17,7 @@ from tiledialect.passes.convert.onnx.random import RANDOM
 from tiledialect.passes.convert.onnx.recurrent import RECURRENT
 from tiledialect.passes.convert.onnx.reductions import REDUCTIONS
 from tiledialect.passes.convert.onnx.resizing import RESIZING
+from tiledialect.passes.convert.onnx.training import TRAINING
 
 CONVERSIONS: Mapping[str, Conversion] = {
     **ELEMENTWISE,
@@ -30,9 +31,11 @@ CONVERSIONS: Mapping[str, Conversion] = {
     **RESIZING,
     **FOURIER,
     **RANDOM,
+    **TRAINING,
     **CONTROL,
 }
-"""Conversions by operator; those that ONNX defines by others need none."""
+"""Conversions by operator, after its domain if that is another; those that ONNX defines by others
+need none."""
 
 STRINGS = "there are no tensors of strings"
 COUNTED = "the size of its result depends on numbers that a call computes"
