@@ -54,7 +54,7 @@ class KeptGraph:
 
 @dataclass(frozen=True)
 class Outline:
-    """What calls of a graph need to know of it, without its operators."""
+    """Facts about a graph that its calls need, without its operators."""
 
     inputs: tuple[str, ...]
     updated: tuple[int, ...]

@@ -42,7 +42,7 @@ PLAIN: Mapping[str, Any] = {
     "is_rng_op_functionalized": False,
     "tokens": {},
 }
-"""What AOTAutograd finds of a graph that leaves nothing to do at a call."""
+"""Findings of AOTAutograd for a graph that leaves nothing to do at a call."""
 BUILTINS = ("_operator", "torch", "torch._C._nn", "torch._C._linalg", "torch._C._special")
 """Modules of functions in C that compute tensors of their arguments alone."""
 FUNCTIONS = ("torch.nn.functional", "torch.functional")
