@@ -31,7 +31,10 @@ ROUNDS = 3
 FURTHEST = 4.0
 """Largest ratio of a number to the one that it begins at."""
 SHARES = frozenset(
-    "overlap_loss barrier seen copies_seen last_wave near unhidden shared_loss reused_share".split()
+    (
+        *("overlap_loss", "barrier", "seen", "copies_seen", "last_wave", "near", "unhidden"),
+        *("shared_loss", "reused_share", "uneven"),
+    )
 )
 """Numbers of at most 1."""
 COUNTED = frozenset(("own_registers", "ahead_registers", "test_registers"))

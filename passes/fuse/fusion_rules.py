@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
+from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.passes.fuse.rules.extremum_counting import fuse_count
 from tiledialect.passes.fuse.rules.horizontal_fusion import (
     fuse_horizontally,
     horizontal_gain,
     is_small,
+    is_small_sum,
 )
 from tiledialect.passes.fuse.rules.producer_inlining import (
     inline_gathered_rows,
@@ -61,12 +63,18 @@ def elementwise_sharing_inputs(kernel: KernelOp, order: Order) -> Iterator[Kerne
 
 
 def small_ones(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """Elementwise kernels of few elements before one of as few."""
-    op = kernel.prev_op if is_small(kernel) else None
-    while op is not None:
-        if isinstance(op, KernelOp) and is_small(op):
+    """Elementwise kernels of few elements, or few sums, before one of as few."""
+    kind = next((k for k in (is_small, is_small_sum) if k(kernel)), None)
+    op = None if kind is None else kernel.prev_op
+    while kind is not None and op is not None:
+        if isinstance(op, KernelOp) and _sizes(op) == _sizes(kernel) and kind(op):
             yield op
         op = op.prev_op
+
+
+def _sizes(kernel: KernelOp) -> set[int]:
+    """Sizes of the largest input of a kernel, and of its results."""
+    return {max(map(size_of, kernel.inputs), default=0), *map(size_of, kernel.outputs)}
 
 
 def every(kernel: KernelOp) -> bool:

@@ -24,7 +24,7 @@ from tiledialect.dialects.tile.schedule_text import (
     read_schedules,
 )
 from tiledialect.dialects.tile.special import ReshapeOp
-from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.dialects.tile.structure.row_axes import names_in, shape
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
 from tiledialect.ir.names import keep_name, keep_place, with_type
@@ -127,9 +127,9 @@ class TileJoinAxesPass(ModulePass):
     also reads the last axes of a factor as one where they are whole indices, all summed over or
     none, though its loops stay as they are: `K[f, c, j, i]` as `K[f, 9*c + 3*j + i]`, whose copies
     have long rows, and a diagonal `X[i, i]` that goes along an axis of the result is `X[(N +
-    1)*i]`. On GPUs indices of a contraction become one where the second fills no tile. Kernels that
-    write parts of a result side by side have the same axes joined, or none. Kernels that get a
-    schedule over the original axes stay.
+    1)*i]`. On GPUs indices of a contraction become one where the second fills no tile, or where one
+    tensor is summed over both. Kernels that write parts of a result side by side have the same axes
+    joined, or none. Kernels that get a schedule over the original axes stay.
     """
 
     name = "tile-join-axes"
@@ -183,9 +183,13 @@ def _least(kernel: KernelOp, device: Device) -> Callable[[str], int]:
     if device.traits.has_vectors or op is None:
         least = _least_row(kernel, device)
         return lambda _: least
-    row = MIN_ROW_ON_GPU if len(op.inputs) > 1 else device.sub_group_size
+    is_product = len(op.inputs) > 1
+    row = MIN_ROW_ON_GPU if is_product else device.sub_group_size
     fastest = op.output.data[-1].names if op.output.data else ()
-    return lambda name: row if name in fastest else MIN_AXIS_ON_GPU
+    summed = frozenset() if is_product else frozenset(op.index_names) - names_in(op.output.data)
+    whole = max((r.range.extent for r in kernel.indices), default=0) + 1
+    least = {**dict.fromkeys(fastest, row), **dict.fromkeys(summed, whole)}
+    return lambda name: least.get(name, MIN_AXIS_ON_GPU)
 
 
 def _least_row(kernel: KernelOp, device: Device) -> int:

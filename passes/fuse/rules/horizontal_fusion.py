@@ -1,5 +1,5 @@
 """Horizontal fusion: elementwise kernels with a common operand, or of few elements, become one
-kernel."""
+kernel, and so do sums of few elements over tensors of one shape."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tiledialect.ir.common_subexpressions import cse
 from tiledialect.passes.fuse.fusion_cost import merging
 from tiledialect.passes.fuse.kernel_merging import merged
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
+from tiledialect.passes.fuse.rules.row_kernels import fuse_sums, may_have_rows
 from tiledialect.schedule.cost.traffic import Gain, Machine
 
 MAX_STREAMS = 16
@@ -28,18 +29,41 @@ def is_small(kernel: KernelOp) -> bool:
     return is_elementwise(kernel) and size_of(kernel.outputs[0]) <= FEW_ELEMENTS
 
 
+FEW_SUMS = 4096
+"""The same of sums: gradients by the offsets of layers, say."""
+
+
+def is_small_sum(kernel: KernelOp) -> bool:
+    """Whether a kernel computes few sums over rows or columns."""
+    if not kernel.contractions or any(size_of(v) > FEW_SUMS for v in kernel.outputs):
+        return False
+    return kernel.scatter is None and kernel.scan is None and may_have_rows(kernel)
+
+
 def fuse_horizontally(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """A kernel of two that compute elements of one shape: few, or with an operand of that shape in
-    common.
+    common; or few sums over tensors of one shape.
 
     Common values are computed once.
     """
+    if first.contractions and second.contractions:
+        return _fuse_sums(first, second)
     if not _share(first, second) or not (is_elementwise(first) and is_elementwise(second)):
         return None
     kernel = merged(first, second)
     if kernel is not None:
         cse(kernel.body)
     return kernel
+
+
+def _fuse_sums(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """A kernel of two that compute sums over the same axes, and do not need each other."""
+    read = {*first.inputs, *second.inputs}
+    if len(read) + len(first.outputs) + len(second.outputs) > MAX_STREAMS:
+        return None
+    if not {*first.outputs}.isdisjoint(second.inputs):
+        return None
+    return fuse_sums(first, second)
 
 
 def _share(first: KernelOp, second: KernelOp) -> bool:

@@ -49,6 +49,22 @@ def fuse_rows(
     return kernel
 
 
+def fuse_sums(first: KernelOp, second: KernelOp) -> KernelOp | None:
+    """A row kernel of two whose contractions aggregate tensors of one shape over the same axes."""
+    shapes = {shape(v) for op in (*first.contractions, *second.contractions) for v in op.inputs}
+    if len(shapes) != 1:
+        return None
+    (sizes,) = shapes
+    axes = {name: Range(0, n) for name, n in zip(_axis_names(len(sizes)), sizes, strict=True)}
+    if _all_names((*first.contractions, *second.contractions), axes) is None:
+        return None
+    kernel = merged(first, second)
+    if kernel is not None and not _make_rows(kernel, axes):
+        kernel.erase()
+        return None
+    return kernel
+
+
 def row_fusion_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of the row kernel over the two."""
     return row_kernel_gain((first, second), kernel, machine)

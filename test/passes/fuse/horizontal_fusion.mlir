@@ -61,3 +61,17 @@ func.func @counters(%A: tensor<i64>, %B: tensor<i64>, %C: tensor<i64>) -> (tenso
   %Z = tile.add %C, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
   func.return %X, %Y, %Z : tensor<i64>, tensor<i64>, tensor<i64>
 }
+
+// Few sums over tensors of one shape, which have nothing else in common; not those of another one's.
+// CHECK-LABEL: func.func @offsets
+// CHECK-NEXT:    %A, %B = tile.kernel {{.*}} -> (tensor<48xf32>, tensor<48xf32>) axes
+// CHECK:         tile.kernel
+// CHECK:           tile.contraction add({{.*}}) -> [i]
+// CHECK-NOT:     tile.kernel
+func.func @offsets(%X: tensor<60x48xf32>, %Y: tensor<60x48xf32>) -> (tensor<48xf32>, tensor<48xf32>, tensor<60xf32>) {
+  %A = tile.contraction add(%X[i, j]) -> [j] : (tensor<60x48xf32>) -> tensor<48xf32>
+  %B = tile.contraction add(%Y[i, j]) -> [j] : (tensor<60x48xf32>) -> tensor<48xf32>
+  %Z = tile.reshape %X to [] : tensor<60x48xf32> -> tensor<48x60xf32>
+  %C = tile.contraction add(%Z[j, i]) -> [i] : (tensor<48x60xf32>) -> tensor<60xf32>
+  func.return %A, %B, %C : tensor<48xf32>, tensor<48xf32>, tensor<60xf32>
+}

@@ -91,4 +91,20 @@ func.func @rows(%A: tensor<4x16x56x56xf32>, %K: tensor<32x16xf32>, %P: tensor<5x
   }
   func.return %Y, %S, %T : tensor<4x32x56x56xf32>, tensor<8x64xf32>, tensor<8x9xf32>
 }
+
+// What one tensor is summed over is one axis, however long: columns, and rows.
+// CHECK-LABEL: @sums
+// CHECK: tile.contraction add({{.*}}[d0, d2]) -> [d2] domain <d2 = 0 to 384, d0 = 0 to 196>
+// CHECK: tile.contraction max({{.*}}[c, x]) -> [c] domain <c = 0 to 8, x = 0 to 3136>
+func.func @sums(%A: tensor<14x14x384xf32>, %B: tensor<8x56x56xf32>) -> (tensor<384xf32>, tensor<8xf32>) {
+  %S = tile.kernel(%a = %A : tensor<14x14x384xf32>) -> tensor<384xf32> {
+    %s = tile.contraction add(%a[d0, d1, d2]) -> [d2] domain <d2 = 0 to 384, d0 = 0 to 14, d1 = 0 to 14> : (tensor<14x14x384xf32>) -> tensor<384xf32>
+    tile.yield %s : tensor<384xf32>
+  }
+  %M = tile.kernel(%b = %B : tensor<8x56x56xf32>) -> tensor<8xf32> {
+    %m = tile.contraction max(%b[c, x, y]) -> [c] domain <c = 0 to 8, x = 0 to 56, y = 0 to 56> : (tensor<8x56x56xf32>) -> tensor<8xf32>
+    tile.yield %m : tensor<8xf32>
+  }
+  func.return %S, %M : tensor<384xf32>, tensor<8xf32>
+}
 }

@@ -222,6 +222,28 @@ def test_sub_groups_share_the_sums_of_tiles_that_fill_no_device():
     assert sharing(256, 3072, 64) == 1
 
 
+def of_items(schedule: Schedule, **rates: float) -> Estimate:
+    """Estimate of a product's schedule with other rates."""
+    items = replace(GPU.rates.items, **rates)
+    model = Model(product(256, 3072, 768), schedule, GPU)
+    return estimated(model.at(replace(GPU.rates, items=items)))
+
+
+def test_schedulers_with_fewer_sub_groups_wait_for_others():
+    schedules = [c.schedule for c in ranked(product(256, 3072, 768), GPU)]
+    found = [(s, Model(product(256, 3072, 768), s, GPU).items) for s in schedules]
+    six, twelve = (next(s for s, n in found if n == items) for items in (64, 128))
+    assert (of_items(six).resident, of_items(twelve).resident) == (3, 3)
+    assert of_items(six).seconds > of_items(six, uneven=0.0).seconds
+    assert of_items(twelve).seconds == of_items(twelve, uneven=0.0).seconds
+
+
+def test_the_instructions_of_a_long_body_are_fetched_first():
+    short, long = (tiled(256, 3072, 768, n) for n in (4, 8))
+    more = [of_items(s).seconds - of_items(s, code=0.0).seconds for s in (short, long)]
+    assert 0 < 3.9 * more[0] < more[1]
+
+
 @pytest.mark.parametrize(("shared", "tiles"), [(2, 1), (4, 3), (8, 6)])
 def test_sums_that_work_items_share_need_local_memory_for_the_parts_given_away(
     shared: int, tiles: int

@@ -64,6 +64,7 @@ def items_estimate(m: Model) -> Estimate:
         if resident == 1 < groups_unit and not facts.is_rows:
             seconds *= rates.lone
         seconds += memory * _last_wave(m)
+    seconds += rates.code * m.unrolled * facts.operations
     return Estimate(
         seconds=seconds,
         arithmetic=arithmetic * groups_unit,
@@ -187,8 +188,13 @@ def _issue(m: Model, groups: int) -> float:
     """Share of the issue rate that a unit reaches with some groups on it."""
     if not m.traits.interleaves_groups:
         return 1.0
-    warps = groups * max(1.0, m.items / m.device.sub_group_size)
-    return min(1.0, warps / SCHEDULERS) * warps / (warps + m.rates.items.warps_for_half)
+    rates, size = m.rates.items, m.device.sub_group_size
+    warps = groups * max(1.0, m.items / size)
+    # Those of the schedulers that have one less wait for the others.
+    whole = groups * ceil(m.items / size)
+    idle = 1 - whole / (SCHEDULERS * ceil(whole / SCHEDULERS)) if whole > SCHEDULERS else 0.0
+    even = 1 - rates.uneven * idle
+    return even * min(1.0, warps / SCHEDULERS) * warps / (warps + rates.warps_for_half)
 
 
 def _local(m: Model) -> float:

@@ -51,6 +51,8 @@ class Items:
     group_instructions: float
     spill: float
     warps_for_half: float
+    uneven: float
+    code: float
     ends: float
     warps_for_ends: float
     cycles_a_word: float
