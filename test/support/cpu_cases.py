@@ -181,13 +181,13 @@ def in_blocks(size: int, channels: int) -> Facts:
     )
 
 
-def pointwise_in_blocks(pixels: int, channels: int, results: int) -> Facts:
-    """A convolution by one point whose channels lie in blocks of 32."""
-    inner, outer = channels // 32, results // 32
+def pointwise_in_blocks(pixels: int, channels: int, results: int, size: int = 32) -> Facts:
+    """A convolution by one point whose channels lie in blocks."""
+    inner, outer = channels // size, results // size
     return facts(
         3,
-        {"b": outer, "p": pixels, "co": 32, "cb": inner, "ci": 32},
-        tensor(0, (outer, pixels, 32), "b", "p", "co"),
-        tensor(0, (inner, pixels, 32), "cb", "p", "ci"),
-        tensor(1, (outer, inner, 32, 32), "b", "cb", "ci", "co"),
+        {"b": outer, "p": pixels, "co": size, "cb": inner, "ci": size},
+        tensor(0, (outer, pixels, size), "b", "p", "co"),
+        tensor(0, (inner, pixels, size), "cb", "p", "ci"),
+        tensor(1, (outer, inner, size, size), "b", "cb", "ci", "co"),
     )

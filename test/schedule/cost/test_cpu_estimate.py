@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -289,3 +290,27 @@ def test_what_all_tiles_fetch_is_no_less_for_the_last():
         return CpuModel(case, Schedule(levels, (Stage(1, local=True),)), two_cores(16)).busy
 
     assert seconds(3) > seconds(2)
+
+
+def test_complete_sums_do_not_wait_for_one_another():
+    """Maxima of 3 x 3 pixels, a vector of channels a body: those of the next pixel are under way."""
+    y, x = IndexExpr.of("y") * 2 + "j", IndexExpr.of("x") * 2 + "i"
+    case = facts(
+        3,
+        {"y": 55, "x": 55, "c": 16, "j": 3, "i": 3},
+        tensor(0, (55, 55, 16), "y", "x", "c"),
+        tensor(0, (111, 111, 16), y, x, "c"),
+    )
+    case = replace(case, aggregation="max", combination="none")
+    loops = (("y", 55, Role.GROUP), ("x", 55, Role.SERIAL))
+    taps = (("j", 3, Role.UNROLL), ("i", 3, Role.UNROLL), ("c", 16, Role.VECTOR))
+    device = two_cores(16)
+
+    def cycles(levels: Sequence[tuple[str, int, Role]]) -> float:
+        schedule = Schedule(tuple(LoopLevel(name, 1, n, role) for name, n, role in levels))
+        return CpuModel(case, schedule, device).busy_cycles
+
+    whole = cycles((*loops, *taps))
+    assert whole < 30
+    # In a loop each maximum waits for the one before.
+    assert 3 * cycles((*loops, ("j", 3, Role.SERIAL), *taps[1:])) > 4 * whole

@@ -406,7 +406,7 @@ def test_counting_what_equals_a_maximum_waits_for_nothing():
     case = facts(2, {"c": 64, "x": 256, "i": 3}, tensor(0, (64, 256), "c", "x"), planes)
     case = replace(case, aggregation="max", combination="none", operations=2.0)
     levels = (LoopLevel("c", 1, 64, Role.GROUP), LoopLevel("x", 16, 16, Role.SERIAL))
-    levels += (LoopLevel("i", 1, 3, Role.UNROLL), LoopLevel("x", 1, 16, Role.VECTOR))
+    levels += (LoopLevel("i", 1, 3, Role.SERIAL), LoopLevel("x", 1, 16, Role.VECTOR))
     device = DEVICES["wide"]
     cycles = [
         CpuModel(replace(case, counts=counts), Schedule(levels), device).busy_cycles
@@ -433,3 +433,12 @@ def test_a_group_has_all_blocks_of_channels_for_few_pixels_where_all_pixels_are_
     assert {x.index for x in levels if x.role is Role.GROUP} == {"p"}
     loops = [x.index for x in levels if x.role is Role.SERIAL]
     assert loops.index("b") < loops.index("p")
+
+
+def test_vectors_of_several_blocks_meet_the_same_pixels():
+    """Blocks of one vector: tiles of one block alone read each element for one vector."""
+    device = two_cores(16)
+    best = ranked(pointwise_in_blocks(196, 256, 256, size=16), device)[0].schedule
+    tile = {x.index: x.extent for x in best.levels if x.role is Role.UNROLL}
+    assert tile["b"] > 1 and tile["p"] > 1
+    assert best.levels[-1].index == "co" and best.levels[-1].extent == 16

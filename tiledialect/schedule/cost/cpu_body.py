@@ -196,9 +196,18 @@ class CpuBody(Model):
     def busy_in(self, part: TilePart) -> float:
         """Cycles of a body for a part of a tile, with operands in registers and the first cache."""
         operations = self.operations
-        loads = (self._loads_made(w) * self._lines(w) * part.read(w) for w in self.accesses)
-        chain = self.core.chain * self._chained / self.vectors
-        return max(operations * part.share / 2, sum(loads) / self.core.loaded, chain)
+        loads = sum(self._loads_made(w) * self._lines(w) * part.read(w) for w in self.accesses)
+        chain = self.core.chain * self._chained / self.vectors / self._overlapped
+        return max(operations * part.share / 2, loads / self.core.loaded, chain)
+
+    @lazy
+    def _overlapped(self) -> float:
+        """Number of bodies under way at a time: sums that are complete in a body do not wait for
+        those of the body before."""
+        if self.first_reduction < self.body:
+            return 1.0
+        instructions = self.operations + sum(map(self.loads, self.accesses))
+        return max(1.0, self.core.window / instructions)
 
     def _loads_made(self, access: AffineAccess) -> float:
         """Loads of an operand, also of what windows share.

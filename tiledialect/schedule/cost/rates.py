@@ -89,6 +89,7 @@ class Core:
     shared_rate: float
     shared_loss: float
     chain: float
+    window: float
     spilled: float
     spilled_sum: float
     loaded: float

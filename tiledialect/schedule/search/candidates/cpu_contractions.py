@@ -131,10 +131,12 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
         are_few = all(facts.extents[n] < BATCHES for n in along[2:])
         for rows, columns in (*TILES, *_fitted(facts, r, vectors if is_row and are_few else None)):
             if columns > vectors:
-                continue
-            between = _tiles_between(facts, r, rows) if device.has_long_vectors else ()
-            for tile in dict.fromkeys((*_row_tiles(facts, r, rows, along), *between)):
-                shape = Shape(lanes, columns, tile)
+                own = _vector_tiles(facts, r, (rows, columns), along) if vectors == 1 else ()
+            else:
+                between = _tiles_between(facts, r, rows) if device.has_long_vectors else ()
+                own = dict.fromkeys((*_row_tiles(facts, r, rows, along), *between))
+            for tile in own:
+                shape = Shape(lanes, min(columns, vectors), tile)
                 if not device.has_long_vectors:
                     shape = shape._replace(by_vectors=_has_more_vectors(facts, r, shape))
                 yield shape._replace(staged=_must_pack(facts, r, shape, padded, device))
@@ -193,6 +195,23 @@ def _row_tiles(facts: Facts, r: Roles, rows: int, along: Sequence[str]) -> Itera
             few = facts.extents[first]
             if 1 < few < 4 and rows % few == 0 and 1 < rows // few <= facts.extents[second]:
                 yield ((first, few), (second, rows // few))
+
+
+def _vector_tiles(
+    facts: Facts, r: Roles, size: tuple[int, int], along: Sequence[str]
+) -> Iterator[Sizes]:
+    """Tiles of rows along one index, and of vectors along another, where all lanes are a vector.
+
+    Blocks of one vector are these: a vector of each of several blocks meets the same elements.
+    """
+    rows, columns = size
+    others = set[str]().union(*(t.names for t in facts.inputs if r.along not in t.names))
+    own = (n for n in r.rows if n not in others and has_vectors(facts, r, n))
+    if not others or (block := next(own, None)) is None or columns > facts.extents[block]:
+        return
+    for name in along:
+        if name in others and 1 < rows <= facts.extents[name]:
+            yield ((name, rows), (block, columns))
 
 
 def _tiles_between(facts: Facts, r: Roles, rows: int) -> Iterator[Sizes]:
