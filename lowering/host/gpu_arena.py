@@ -24,14 +24,19 @@ from tiledialect.dialects.tile.element_types import CONCRETE
 from tiledialect.ir.host_memory import nbytes, root
 from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.ir.signature import kernels_of
-from tiledialect.ir.target_spec import SIMULATOR, entries, limit
+from tiledialect.ir.target_spec import buffer_alignment, limit
+from tiledialect.lowering.host.adjacent_buffers import (
+    Inside,
+    drop_unlaunched,
+    outermost,
+    place_side_by_side,
+)
 from tiledialect.lowering.host.buffer_offsets import add_parts
 from tiledialect.lowering.host.memory_plan import Lifetime, plan_memory
 from tiledialect.rounding import ceil_div
 
-ALIGNMENT = 128
-"""The bytes of which a part of an allocation begins at a multiple, where no device says its own."""
 UNLIMITED = 2**63
+NOTHING: Mapping[gpu.AllocOp, Inside] = {}
 LOOPS = (scf.ForOp, scf.WhileOp)
 
 
@@ -54,11 +59,13 @@ def _is_plain(op: gpu.AllocOp) -> bool:
     )
 
 
-def lifetimes(host: func.FuncOp, alignment: int = 1) -> list[Lifetime]:
+def lifetimes(
+    host: func.FuncOp, alignment: int = 1, inside: Mapping[gpu.AllocOp, Inside] = NOTHING
+) -> list[Lifetime]:
     """Lifetimes of intermediates, in ops of the host function, with their sizes rounded up.
 
     What is used in a loop and outside is alive in all iterations; what is used in a loop alone is
-    written anew in each.
+    written anew in each. Uses of those ``inside`` of others are uses of these.
     """
     uses: dict[SSAValue, list[int]] = {}
     loops: list[tuple[int, int]] = []
@@ -69,9 +76,12 @@ def lifetimes(host: func.FuncOp, alignment: int = 1) -> list[Lifetime]:
         for value in () if isinstance(op, gpu.DeallocOp) else (*op.operands, *op.results):
             uses.setdefault(root(value), []).append(moment)
     # What is allocated is not alive before it is used.
-    used = {op: uses[op.result][1:] or uses[op.result] for op in intermediates(host)}
+    used: dict[gpu.AllocOp, list[int]] = {}
+    for op in intermediates(host):
+        own = uses[op.result][1:] or uses[op.result]
+        used.setdefault(outermost(op, inside).whole, []).extend(own)
     sizes = (ceil_div(max(1, _size(op)), alignment) * alignment for op in used)
-    spans = (_with_loops(u[0], u[-1], loops) for u in used.values())
+    spans = (_with_loops(min(u), max(u), loops) for u in used.values())
     return [Lifetime(size, *span) for size, span in zip(sizes, spans, strict=True)]
 
 
@@ -92,7 +102,13 @@ def _size(op: gpu.AllocOp) -> int:
 
 def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
     """Make the intermediates parts of one allocation, or of several if there is a largest size."""
-    allocations, lives = intermediates(host), lifetimes(host, alignment)
+    everything = intermediates(host)
+    inside = place_side_by_side(host, everything, alignment)
+    held: dict[gpu.AllocOp, list[tuple[gpu.AllocOp, int]]] = {}
+    for op in everything:
+        outer = outermost(op, inside)
+        held.setdefault(outer.whole, []).append((op, outer.offset))
+    allocations, lives = list(held), lifetimes(host, alignment, inside)
     arenas: list[gpu.AllocOp] = []
     offsets: dict[int, arith.ConstantOp] = {}
     while allocations:
@@ -104,8 +120,9 @@ def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
             fit = [True] * len(fit)
         arenas.append(_arena(max(compress(ends, fit)), allocations[0]))
         for op, offset in compress(zip(allocations, plan.offsets, strict=True), fit):
-            at = offsets.setdefault(offset, arith.ConstantOp(IntegerAttr(offset, IndexType())))
-            _replace(op, arenas[-1], at)
+            for part, place in held[op]:
+                at = arith.ConstantOp(IntegerAttr(offset + place, IndexType()))
+                _replace(part, arenas[-1], offsets.setdefault(offset + place, at))
         rest = [not f for f in fit]
         allocations, lives = list(compress(allocations, rest)), list(compress(lives, rest))
     block = host.body.block
@@ -165,19 +182,23 @@ class GpuArenaPass(ModulePass):
     that the allocation is hardly larger than the largest set of intermediates that live together.
     Results have allocations of their own. Kernels that are given parts are marked with the
     attribute `tile.parts`: in OpenCL C they take the allocation and the offset of the part in it. A
-    simulator, which watches the bounds of every allocation, gets separate allocations.
+    kernel that copies intermediates side by side, or a piece of one (`nest.beside`), is left out
+    where they can lie in its result from the start, or this in them. A simulator, which watches the
+    bounds of every allocation, gets separate allocations.
     """
 
     name = "gpu-arena"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Plan the memory of every host function."""
-        if (entries(op) or {}).get("type") == SIMULATOR:
+        if not (alignment := buffer_alignment(op)):
             return
-        alignment = limit(op, "buffer_alignment", ALIGNMENT)
         largest = limit(op, "max_mem_alloc_size", UNLIMITED)
         kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
+        launched = {launch.kernel for launch in ops_of(op, gpu.LaunchFuncOp)}
         for host in op.ops:
             if isinstance(host, func.FuncOp) and has_one_block(host):
                 share_memory(host, alignment, largest)
                 mark_parts(host, kernels)
+        left = {launch.kernel for launch in ops_of(op, gpu.LaunchFuncOp)}
+        drop_unlaunched(kernels, launched, left)

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.dialects.discardable import BESIDE
 from tiledialect.dialects.nest.attributes import ExprsAttr
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
@@ -60,13 +61,15 @@ class Launched:
 
     @property
     def is_plain(self) -> bool:
-        """Whether each group is one work-item, and the arguments have no annotations."""
+        """Whether each group is one work-item, the arguments have no annotations, and the launch is
+        needed."""
         said = (*self.kernel.attributes, *self.kernel.properties)
         sizes = self.kernel.known_block_size
         is_alone = sizes is not None and set(sizes.get_values()) == {1}
         values = self.launch.kernelOperands
         return (
             is_alone
+            and BESIDE not in self.launch.attributes
             and ATTRIBUTES.issuperset(n.removeprefix("gpu.") for n in said)
             and len({*values}) == len(values)
         )

@@ -24,14 +24,16 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     UnrankedTensorType,
     i32,
+    i64,
 )
 from xdsl.dialects.dlti import DataLayoutEntryAttr, DataLayoutSpecAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.analysis.adjacent_parts import needless_copies
 from tiledialect.analysis.memory_updates import UpdatedMemory, updates
-from tiledialect.dialects.discardable import ELEMENT_TYPE, IN_PLACE, NAME, UPDATES
+from tiledialect.dialects.discardable import BESIDE, ELEMENT_TYPE, IN_PLACE, NAME, UPDATES
 from tiledialect.dialects.tile.base import TileOp
 from tiledialect.dialects.tile.element_types import CONCRETE, is_unsigned
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp
@@ -90,6 +92,7 @@ class HostFunction:
         self.constants: dict[int, SSAValue] = {}
         self.arrays = GlobalArrays(self.source.sym_name.data)
         self.updated = UpdatedMemory(self.source)
+        self.needless = needless_copies(self.source)
         self.initial_input = cache(initial_input)
         """Number of the input that is a kernel's initial value."""
 
@@ -130,6 +133,8 @@ class HostFunction:
         self._mark_in_place(op)
         values = (*(op.inputs[k] for k in read_inputs(op)), *op.outputs)
         self._launch(op, name, [self.buffers[v] for v in values])
+        if places := self.needless.get(op):
+            self._mark_needless(places)
 
     def _place(self, value: SSAValue) -> None:
         """Give a kernel's result memory: that of the argument that it updates, or memory of its
@@ -153,6 +158,12 @@ class HostFunction:
         if in_place := self.updated.in_place(kernel):
             numbers = [in_place.get(k, -1) for k in range(len(kernel.inputs))]
             kernel.attributes[IN_PLACE] = DenseArrayBase.from_list(i32, numbers)
+
+    def _mark_needless(self, places: Sequence[int]) -> None:
+        """Say of a launched kernel where its operands may lie in its result."""
+        launch = self.block.last_op
+        assert isinstance(launch, gpu.LaunchFuncOp)
+        launch.attributes[BESIDE] = DenseArrayBase.from_list(i64, [*places, 0])
 
     def _launch(self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]) -> None:
         key = structural_hash(kernel)

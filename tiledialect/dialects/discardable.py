@@ -49,6 +49,7 @@ AHEAD = "lift.ahead"
 WHOLE = "nest.whole"
 PART = "nest.part"
 LAYERS = "nest.layers"
+BESIDE = "nest.beside"
 FACTS = "nest.facts"
 SHARED_ARGUMENTS = "nest.shared"
 UNREAD = "nest.unread"
@@ -193,6 +194,12 @@ DISCARDABLE: Mapping[str, Discardable] = {
     PART: Discardable(STRING, LAUNCH, "Name of the kernel of the program that is computed."),
     LAYERS: Discardable(
         _dictionary_of(NUMBER), LAUNCH, "Operations of a model's layers that it computes, by name."
+    ),
+    BESIDE: Discardable(
+        INDICES_64,
+        LAUNCH,
+        "For each operand of a kernel that copies others into the last one, or a piece of one, the "
+        "place of its first element beside that of the last: it needs no copy where it lies there.",
     ),
     FACTS: Discardable(CONDITION, KERNEL, "Condition on the index arguments, `d0`, `d1`, …."),
     SHARED_ARGUMENTS: Discardable(

@@ -25,6 +25,9 @@ SPEC = "dlti.target_system_spec"
 SIMULATOR = "simulator"
 """The entry `type` of a simulator."""
 
+BUFFER_ALIGNMENT = 128
+"""The bytes of which a part of an allocation begins at a multiple, where no device says its own."""
+
 RATES = ("bandwidth", "arithmetic", "launch", "kept")
 """Entries with the rates of a device; the rates in a module's own spec take precedence."""
 
@@ -47,6 +50,14 @@ def entries(module: ModuleOp) -> dict[str, Value] | None:
             if isinstance(e.key, StringAttr) and value is not None:
                 found.setdefault(e.key.data, value)
     return found
+
+
+def buffer_alignment(module: ModuleOp) -> int:
+    """The bytes of which a part of an allocation begins at a multiple; 0 where allocations have no
+    parts: a simulator watches the bounds of every one."""
+    if (entries(module) or {}).get("type") == SIMULATOR:
+        return 0
+    return limit(module, "buffer_alignment", BUFFER_ALIGNMENT)
 
 
 def describe(module: ModuleOp, target: Attribute | None) -> None:

@@ -48,6 +48,12 @@ def parts_of(value: SSAValue) -> tuple[ConcatenatedPart, ...]:
 
     Empty if it is not put together so, or if anything else takes it before that is done.
     """
+    found = all_parts(value)
+    return found if len({_shape(p.value) for p in found}) == 1 else ()
+
+
+def all_parts(value: SSAValue) -> tuple[ConcatenatedPart, ...]:
+    """The parts of a tensor as `parts_of` has them, of any shapes."""
     found: list[ConcatenatedPart] = []
     whole: SSAValue | None = value
     while whole is not None:
@@ -59,7 +65,7 @@ def parts_of(value: SSAValue) -> tuple[ConcatenatedPart, ...]:
         if whole is not None and not whole.has_one_use():
             return ()
     is_whole = sum(prod(_shape(p.value)) for p in found) == prod(_shape(value))
-    if len(found) < 2 or not is_whole or len({_shape(p.value) for p in found}) > 1:
+    if len(found) < 2 or not is_whole:
         return ()
     apart = all(_are_apart(*two) for two in combinations(found, 2))
     return tuple(reversed(found)) if apart else ()
