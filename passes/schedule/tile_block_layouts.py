@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.disjoint_set import DisjointSet
 
+from tiledialect.analysis.adjacent_parts import needless_copies
 from tiledialect.analysis.kernel_facts import kernel_facts
 from tiledialect.dialects.discardable import STAGING
 from tiledialect.dialects.tile.base import Shape
@@ -57,13 +58,19 @@ class _Rewriting:
 
     def view(self, value: SSAValue, wanted: Shape) -> SSAValue:
         """A value in another shape."""
-        value = self.made.get(value, value)
+        value = self._made(value)
         if shape(value) == wanted:
             return value
         reshape = ReshapeOp.of(value, wanted)
         keep_name(reshape.result, value)
         self.before.append(reshape)
         return reshape.result
+
+    def _made(self, value: SSAValue) -> SSAValue:
+        """A value in blocks, maybe before reshapes; one that is not stays."""
+        while value in self.blocks and isinstance(value.owner, ReshapeOp):
+            value = value.owner.operand
+        return self.made.get(value, value)
 
     def packed(self, value: SSAValue, wanted: Shape, order: Sequence[int]) -> SSAValue:
         """A constant with other axes, in another order."""
@@ -97,6 +104,7 @@ class _Rewriting:
 class _Layouts:
     """Kernels of a function, and the blocks in which their values can lie."""
 
+    function: func.FuncOp
     kernels: Sequence[KernelOp]
     """The kernels that depend on more than constants."""
     known: Collection[SSAValue]
@@ -112,15 +120,17 @@ class _Layouts:
         if axis is None:
             return None
         classes = classes_of(function, known, axis)
-        return _Layouts(kernels, known, classes, classes.blocks(device))
+        return _Layouts(function, kernels, known, classes, classes.blocks(device))
 
     def rewrite(self, blocks: Mapping[SSAValue, Blocks]) -> None:
         """Let some of the values lie in blocks."""
         rewriting = _Rewriting(blocks)
         own = ((k, constant_operands(k, self.known)) for k in self.kernels)
-        replaced = [kernel for kernel, constants in own if rewriting.replace(kernel, constants)]
-        for kernel in reversed(replaced):
-            Rewriter.erase_op(kernel)
+        replaced = {kernel for kernel, constants in own if rewriting.replace(kernel, constants)}
+        for op in reversed([*self.function.body.block.ops]):
+            is_reshape = isinstance(op, ReshapeOp) and op.result in blocks
+            if is_reshape or op in replaced:
+                Rewriter.erase_op(op)
 
     def blocks_of(self, numbers: Collection[int]) -> dict[SSAValue, Blocks]:
         """Blocks of the values of some kernels, by their numbers."""
@@ -182,12 +192,13 @@ def _in_blocks(module: ModuleOp, constants: Sequence[str], device: Device) -> Mo
 
 def _seconds(module: ModuleOp, constants: Sequence[str], device: Device) -> list[list[float]]:
     """Estimates of each function's kernels that depend on more than constants, by their best
-    schedules; 0 of those that have one."""
+    schedules; 0 of those that have one, or copy results that may lie in place."""
     joined = module.clone()
     TileJoinAxesPass().apply(Context(), joined)
+    needless = {k for f in ops_of(joined, func.FuncOp) for k in needless_copies(f)}
 
     def seconds(kernel: KernelOp) -> float:
-        if kernel.schedule is not None:
+        if kernel.schedule is not None or kernel in needless:
             return 0.0
         return best_or_default(kernel_facts(kernel, device), device).estimate.seconds
 
@@ -202,8 +213,9 @@ class TileBlockLayoutsPass(ModulePass):
     A convolution whose weights are constant has vectors along its channels. Its result
     `O[n, o, y, x]` is then `O[n, o/32, y, x, 32]`, so that they are stored as they are. Tensors
     that elementwise ops combine with it have the same layout, weights lie in the order in which
-    they are read, and later kernels read blocks. Tensors that are given or returned stay, and so
-    do those that other ops take. The cost model weighs the best schedules of kernels that tensors
+    they are read, and later kernels read blocks; so do concatenations and slices of whole blocks,
+    and reshapes of the axes behind them. Tensors that are given or returned stay, and so do those
+    that other ops take. The cost model weighs the best schedules of kernels that tensors
     in blocks connect, with and without it.
     """
 

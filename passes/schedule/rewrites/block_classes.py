@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 
 from xdsl.dialects import func
 from xdsl.ir import BlockArgument, SSAValue
@@ -15,11 +16,15 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import element_bytes
 from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.passes.schedule.rewrites.blocked_axes import (
+    Access,
     Blocks,
+    block_step,
     blockable,
     is_reshape,
+    moving_index,
     values_of,
     whole_index,
 )
@@ -35,14 +40,18 @@ class Classes:
     """Classes of values."""
 
     axis: int
-    """Place of the axis that is to lie in blocks, counted from the end."""
+    """Place of the axis that is to lie in blocks, counted from the end, but for reshapes."""
     values: Sequence[SSAValue]
     """All values, each once."""
+    axes: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """Place of the axis of values behind reshapes, and of those in their kernels."""
     joined: DisjointSet[SSAValue] = field(init=False)
     wanted: set[SSAValue] = field(default_factory=set[SSAValue])
     """Values that are to lie in blocks."""
     pinned: set[SSAValue] = field(default_factory=set[SSAValue])
     """Values that cannot."""
+    steps: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """Numbers of which blocks of a value must be a divisor: contractions begin there, or end."""
     views: list[tuple[SSAValue, SSAValue, int]] = field(
         default_factory=list[tuple[SSAValue, SSAValue, int]]
     )
@@ -66,66 +75,100 @@ class Classes:
             members.setdefault(find(value), []).append(value)
         found: dict[SSAValue, Blocks] = {}
         for root in wanted - pinned:
-            own = self._blocks(members[root], device)
-            found |= dict.fromkeys(members[root], own) if own is not None else {}
+            size = self._size(members[root], device)
+            found |= {v: Blocks(self.axis_of(v), size) for v in members[root] if size}
         for value, view, axis in self.views:
             if (own := found.get(value)) is not None:
                 own = Blocks(axis, own.size, is_view=True)
                 found |= dict.fromkeys(members[find(view)], own)
         return found
 
-    def _blocks(self, values: Sequence[SSAValue], device: Device) -> Blocks | None:
-        """Blocks of a class; None if they do not divide the axis."""
-        long = [shape(v) for v in values if len(shape(v)) >= self.axis]
-        sizes = {s[-self.axis] for s in long} - {1}
-        if len(sizes) != 1:
-            return None
-        (extent,) = sizes
+    def axis_of(self, value: SSAValue) -> int:
+        """Place of a value's axis, counted from the end."""
+        return self.axes.get(value, self.axis)
+
+    def _size(self, values: Sequence[SSAValue], device: Device) -> int:
+        """Size of a class's blocks; 0 if they do not divide the axis."""
+        pairs = ((shape(v), self.axis_of(v)) for v in values)
+        sizes = {s[-axis] for s, axis in pairs if len(s) >= axis} - {1}
+        if not sizes:
+            return 0
+        step = gcd(*sizes, *(self.steps.get(v, 0) for v in values))
         types = (tensor_type(v).element_type for v in values)
         lanes = min(device.lanes(str(t), element_bytes(t)) for t in types)
         tried = (vectors * lanes for vectors in BLOCK_VECTORS)
-        return next((Blocks(self.axis, n) for n in tried if n > 1 and extent % n == 0), None)
+        return next((n for n in tried if n > 1 and step % n == 0), 0)
+
+    def add_reshape(self, op: ReshapeOp) -> None:
+        """Take over that a reshape keeps the axis and those before it, or else no blocks."""
+        before, after = shape(op.operand), shape(op.result)
+        axis = self.axis_of(op.operand)
+        at = len(before) - axis
+        if is_reshape(before, axis) or before[: at + 1] != after[: at + 1]:
+            self.pinned.update((op.operand, op.result))
+            return
+        self.axes[op.result] = len(after) - at
+        self.join((op.operand, op.result))
 
     def add(self, kernel: KernelOp, known: Collection[SSAValue]) -> None:
         """Take over what a kernel says of its values, of which some are constant."""
         constants = constant_operands(kernel, known)
+        own = {self.axes[v] for v in kernel.inputs if v in self.axes} or {self.axis}
+        if len(own) > 1:
+            self.pinned.update((*kernel.inputs, *kernel.outputs))
+            return
+        (axis,) = own
+        self.axes.update(dict.fromkeys((*values_of(kernel.block), *kernel.outputs), axis))
         inner = (v for v in kernel.block.args if v not in constants)
         outer = (
             v for v, a in zip(kernel.inputs, kernel.block.args, strict=True) if a not in constants
         )
         for a, v in (*zip(inner, outer, strict=True), *_results(kernel)):
-            if not is_reshape(shape(v), self.axis):
+            if not is_reshape(shape(v), axis):
                 self.join((a, v))
         for op in kernel.block.ops:
             if isinstance(op, ElementwiseOp):
                 self.join([v for v in (*op.results, *op.operands) if shape(v)])
-        if (op := kernel.contraction) is not None:
-            self._add_contraction(op, constants)
+        for op in kernel.contractions:
+            self._add_contraction(op, constants, axis)
 
-    def _add_contraction(self, op: ContractionOp, constants: Collection[SSAValue]) -> None:
-        places = range(1, self.axis + 1)
+    def _add_contraction(
+        self, op: ContractionOp, constants: Collection[SSAValue], axis: int
+    ) -> None:
+        places = range(1, axis + 1)
         written = {k: whole_index(op, op.result, op.output.data, k) for k in places}
-        if written[self.axis] is None:
+        if self._moving(op, op.result, op.output.data, axis) is None:
             self.pinned.add(op.result)
+        if op.default is not None:
+            self.join((op.result, op.default))
         reads = zip(op.inputs, op.accesses, strict=True)
         moving = [(v, a.data) for v, a in reads if v not in constants]
         for value, access in moving:
-            index = whole_index(op, value, access, self.axis)
-            at = len(access) - self.axis
+            index = self._moving(op, value, access, axis)
+            at = len(access) - axis
             if index is None and at >= 0 and shape(value)[at] > 1:
                 self.pinned.add(value)
             for other, place in ((op.result, op.output.data), *moving):
                 if index is None or not any(index in e.names for e in place):
                     continue
-                if whole_index(op, other, place, self.axis) == index:
+                if self._moving(op, other, place, axis) == index:
                     self.join((value, other))
-                elif other is op.result and len(place) < self.axis and index in written.values():
+                elif other is op.result and len(place) < axis and index in written.values():
                     at = next(k for k, name in written.items() if name == index)
                     self.views.append((value, other, at))
                 else:
                     self.pinned.add(value)
-        if own_index(op, constants, self.axis) is not None:
+        if own_index(op, constants, axis) is not None:
             self.wanted.add(op.result)
+
+    def _moving(self, op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
+        """The index that alone moves along the axis of a contraction's tensor, whose steps are
+        kept."""
+        index = moving_index(op, value, access, axis)
+        if index is not None:
+            step = block_step(op, access, axis)
+            self.steps[value] = gcd(self.steps.get(value, 0), step)
+        return index
 
 
 def own_index(op: ContractionOp, constants: Collection[SSAValue], axis: int) -> str | None:
@@ -170,6 +213,8 @@ def classes_of(function: func.FuncOp, known: Collection[SSAValue], axis: int) ->
     for op in block.ops:
         if isinstance(op, KernelOp) and blockable(op, known):
             found.add(op, known)
+        elif isinstance(op, ReshapeOp):
+            found.add_reshape(op)
         else:
             found.pinned.update((*op.operands, *op.results))
     return found

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr, DomainAttr
+from tiledialect.dialects.tile.attributes import (
+    AccessAttr,
+    Aggregation,
+    ConstraintAttr,
+    DomainAttr,
+)
 from tiledialect.dialects.tile.base import Shape, make_type, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp
@@ -50,7 +56,8 @@ class Blocks:
         if not names or names[0] not in digits:
             own = access[at] if at >= 0 else IndexExpr.of(0), IndexExpr.of(0)
         else:
-            own = IndexExpr.of(digits[names[0]]), access[at]
+            first = access[at].constant / self.size
+            own = IndexExpr.of(digits[names[0]]) + first, IndexExpr.of(names[0])
         return tuple(self._placed(access, *own))
 
     def _placed(self, axes: Sequence[T], block: T, element: T) -> Iterator[T]:
@@ -72,18 +79,20 @@ def is_reshape(sizes: Shape, axis: int) -> bool:
 
 
 def blockable(kernel: KernelOp, known: Collection[SSAValue]) -> bool:
-    """Whether the values of a kernel may lie in blocks: it has one contraction at most, and does
-    not compute constants."""
+    """Whether the values of a kernel may lie in blocks: it has one contraction, or copies, as those
+    of a concatenation, and does not compute constants."""
     allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
     ops = [*kernel.block.ops]
     is_plain = all(isinstance(op, allowed) and not isinstance(op, IndexOp) for op in ops)
     is_open = kernel.axes is None and kernel.schedule is None
     if not is_open or not is_plain or any(v in known for v in kernel.outputs):
         return False
-    op = kernel.contraction
+    op, found = kernel.contraction, kernel.contractions
+    if any(c.domain is None or c.symbols for c in found):
+        return False
     if op is None:
-        return not kernel.contractions
-    return op.domain is not None and op.default is None and not op.symbols
+        return all(c.aggregation.data is Aggregation.assign for c in found)
+    return found == (op,) and op.default is None
 
 
 def values_of(block: Block) -> list[SSAValue]:
@@ -104,6 +113,26 @@ def whole_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -
     return names[0] if is_whole and sum(names[0] in e.names for e in access) == 1 else None
 
 
+def moving_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
+    """The index that alone moves along an axis of a contraction's tensor, step by step, and along
+    no other axis of it."""
+    at = len(access) - axis
+    names = access[at].names if at >= 0 else ()
+    if len(names) != 1 or shape(value)[at] == 1 or access[at].denominator != 1:
+        return None
+    is_alone = sum(names[0] in e.names for e in access) == 1
+    return names[0] if is_alone and access[at].coefficient(names[0]) == 1 else None
+
+
+def block_step(op: ContractionOp, access: Access, axis: int) -> int:
+    """Greatest number of which a contraction's index along an axis begins at, ends at, and is
+    shifted by, multiples."""
+    assert op.domain is not None
+    e = access[len(access) - axis]
+    own = op.domain.ranges[e.names[0]]
+    return gcd(own.lower, own.upper, int(e.constant))
+
+
 @dataclass(frozen=True)
 class BlockedKernel:
     """Form of a kernel for values in blocks."""
@@ -114,17 +143,13 @@ class BlockedKernel:
     constants: Collection[SSAValue]
     """Arguments that can lie in any order."""
 
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """Sizes of the blocks of the contraction's indices that move along them."""
-        op = self.kernel.contraction
-        if op is None:
-            return {}
+    def sizes(self, op: ContractionOp) -> Mapping[str, int]:
+        """Sizes of the blocks of a contraction's indices that move along them."""
         found: dict[str, int] = {}
         for value, access in _places(op):
             if value in self.blocks:
                 own = self.blocks[value]
-                index = whole_index(op, value, access, own.axis)
+                index = moving_index(op, value, access, own.axis)
                 found |= {index: own.size} if index is not None else {}
         return found
 
@@ -147,14 +172,15 @@ class BlockedKernel:
             view(value, shape(same[argument]))
             for value, argument in zip(self.kernel.inputs, self.kernel.block.args, strict=True)
         ]
-        if (op := self.kernel.contraction) is not None and self.sizes:
+        for op in self.kernel.contractions:
+            sizes = self.sizes(op)
             contraction = same[op.result].owner
             assert isinstance(contraction, ContractionOp)
-            self._rewrite(op, contraction)
-            for argument in self.constants:
+            self._rewrite(op, contraction, sizes)
+            for argument in self.constants if sizes else ():
                 assert isinstance(argument, BlockArgument)
                 number = argument.index
-                order = self._pack(contraction, body.block.args[number])
+                order = self._pack(contraction, body.block.args[number], sizes)
                 if order is not None:
                     wanted, axes = order
                     inputs[number] = packed(self.kernel.inputs[number], wanted, axes)
@@ -164,18 +190,19 @@ class BlockedKernel:
         keep_place(made, self.kernel)
         return made
 
-    def _rewrite(self, old: ContractionOp, new: ContractionOp) -> None:
+    def _rewrite(self, old: ContractionOp, new: ContractionOp, own: Mapping[str, int]) -> None:
         """Let a contraction's indices be numbers of two digits, and its accesses blocks."""
         assert old.domain is not None
         ranges = dict(old.domain.ranges)
         digits: dict[str, str] = {}
-        for name, size in self.sizes.items():
+        for name, size in own.items():
             digits[name] = _unused(f"{name}_block", ranges)
-            ranges[digits[name]] = Range(0, ranges[name].extent // size)
+            whole = ranges[name]
+            ranges[digits[name]] = Range(whole.lower // size, whole.upper // size)
             ranges[name] = Range(0, size)
         numbers = {
             name: IndexExpr.of(digits[name]) * size + IndexExpr.of(name)
-            for name, size in self.sizes.items()
+            for name, size in own.items()
         }
         accesses = [self._access(v, access, digits, numbers) for v, access in _places(old)]
         new.output, *read = accesses
@@ -198,7 +225,9 @@ class BlockedKernel:
         found = tuple(e.substitute(others) for e in access)
         return AccessAttr(found if own is None else own.access(found, digits))
 
-    def _pack(self, op: ContractionOp, argument: SSAValue) -> tuple[Shape, tuple[int, ...]] | None:
+    def _pack(
+        self, op: ContractionOp, argument: SSAValue, own: Mapping[str, int]
+    ) -> tuple[Shape, tuple[int, ...]] | None:
         """Let a contraction read a constant in blocks of all its digits, those of the result last.
 
         The result are the constant's shape with an axis for each digit, and the order of these.
@@ -208,7 +237,7 @@ class BlockedKernel:
         sizes: list[int] = []
         lanes: list[int] = []
         for e, size in zip(op.accesses.data[number].data, shape(argument), strict=True):
-            block = next((n for n in e.names if e.coefficient(n) == self.sizes.get(_low(e, n))), "")
+            block = next((n for n in e.names if e.coefficient(n) == own.get(_low(e, n))), "")
             if not block:
                 exprs.append(e)
                 sizes.append(size)
@@ -216,7 +245,7 @@ class BlockedKernel:
             low = _low(e, block)
             exprs += [IndexExpr.of(block), IndexExpr.of(low)]
             lanes.append(len(sizes) + 1)
-            sizes += [size // self.sizes[low], self.sizes[low]]
+            sizes += [size // own[low], own[low]]
         if not lanes:
             return None
         written = {n for e in op.output.data for n in e.names}

@@ -42,6 +42,21 @@ CASES = {
         "M[n, c, 0, 0: N, 16, 1, 1] = +(B[n, c, y, x]); E = sigmoid(M); D = B * E;"
         "Y[n, o, y, x: N, 16, H, W] = +(D[n, c, y, x] * L[o, c, 0, 0]);"
     ),
+    # Parts of whole blocks lie side by side.
+    "joined": program(
+        "D[n, o, y, x: N, 32, H, W] = +(B[n, c, y, x] * L[o, c, 0, 0]);"
+        "E[n, o, y, x: N, 48, H, W] = +(B[n, o, y, x]);"
+        "F[n, o, y, x: N, 48, H, W] = +(D[n, o - 16, y, x]); G = E + F;"
+        "Y[n, o, y, x: N, 16, H, W] = +(G[n, c, y, x] * M[o, c]);",
+        given=", M[16, 48]",
+    ),
+    # So does a slice of whole blocks.
+    "sliced": program(
+        "D[n, o, y, x: N, 32, H, W] = +(B[n, c, y, x] * L[o, c, 0, 0]);"
+        "E[n, o, y, x: N, 16, H, W] = +(D[n, o + 16, y, x]); F = E * B;"
+        "Y[n, o, y, x: N, 16, H, W] = +(F[n, c, y, x] * M[o, c]);",
+        given=", M[16, 16]",
+    ),
 }
 RETURNED = {
     # A tensor that is returned stays as it is, and so do those that are combined with it.
@@ -54,10 +69,29 @@ RETURNED = {
     ),
     # Channels are rows of the next sum, or are read next to one another.
     "turned": program("Y[n, y: N, 1] = +(B[n, o, y, x] * B[n, y, o, x]), o < 5, y < 1;"),
+    "apart": program(
+        "E[n, o, y, x: N, 24, H, W] = +(B[n, o, y, x]);"
+        "F[n, o, y, x: N, 24, H, W] = +(R[n, o - 16, y, x]); G = E + F;"
+        "Y[n, o, y, x: N, 16, H, W] = +(G[n, c, y, x] * M[o, c]);",
+        given=", R[N, 8, H, W], M[16, 24]",
+    ),
     "shifted": program("Y[n, o, y, x: N, 15, H, W] = +(B[n, o + 1, y, x] * L[0, 0, 0, 0]);"),
 }
-WINDOWS = {"chain": (32, 16, 3, 3), "residual": (16, 16, 3, 3), "depthwise": (16, 1, 3, 2)}
+WINDOWS = {
+    "chain": (32, 16, 3, 3),
+    "residual": (16, 16, 3, 3),
+    "depthwise": (16, 1, 3, 2),
+    "joined": (32, 16, 1, 1),
+    "sliced": (32, 16, 1, 1),
+}
 SHAPE = 2, 5, 5, 7
+GIVEN = {
+    "given": [(2, 16, 5, 7)],
+    "joined": [(16, 48)],
+    "sliced": [(16, 16)],
+    "apart": [(2, 8, 5, 7), (16, 24)],
+}
+"""Shapes of the arguments after the others."""
 
 
 def everything(_: object, plain: Sequence[float], __: object) -> Sequence[int]:
@@ -75,9 +109,9 @@ def packed(
     generator = np.random.default_rng(0)
     weights = WINDOWS.get(case, (16, 16, 1, 1))
     shapes = [SHAPE, (16, 5, 3, 3), (16, 1, 1), weights, (16, 1, 1)]
-    shapes += [(2, 16, 5, 7)] if case == "given" else []
+    shapes += GIVEN.get(case, [])
     arrays = [generator.integers(-2, 3, shape).astype(np.float32) for shape in shapes]
-    used = [n for n in "KPLQ" if n in f.inputs]
+    used = [n for n in "KPLQM" if n in f.inputs]
     return f, arrays, packing_of(f, f.types(arrays, {}), used)
 
 
