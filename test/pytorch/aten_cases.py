@@ -34,6 +34,7 @@ IMAGE, KERNEL = reals(2, 4, 7, 8), reals(6, 2, 3, 3)
 VOLUME, GRID = reals(2, 3, 4, 3, 2), reals(2, 3, 3, 2, low=-2.3, high=2.3)
 GRADIENT = reals(2, 6, 4, 4)
 PLACES = tensor(2, 0, -1, 2)
+ZEROS = tensor(0)[0], tensor(1.5, dtype=f64)[0]
 BYTES = tensor(1, 200, 255, dtype=torch.uint8)
 NANS = tensor(1.0, nan, inf, nan, dtype=f32)
 BESSEL = tensor(0.0, 0.3, -2.0, 7.9, 8.0, 8.1, -30.0, 200.0, nan, dtype=f64)
@@ -374,8 +375,15 @@ CASES = {
     "aten._unsafe_index_put.default": [(X, [PLACES], reals(4, 4), True)],
     "aten.gather.default": [(X, 1, ints(2, 3, low=0, high=4)), (X, 0, ints(2, 4, low=0, high=3))],
     "aten.masked_scatter.default": [(X, flags(3, 4), reals(3, 4)), (X, flags(4), reals(12))],
-    "aten.scatter.src": [(X, 1, tensor(3, 0, 1).reshape(3, 1), reals(3, 2))],
-    "aten.scatter.value": [(X, 1, ints(3, 2, low=0, high=4), 1.5)],
+    "aten.scatter.src": [
+        (X, 1, tensor(3, 0, 1).reshape(3, 1), reals(3, 2)),
+        (X, 0, tensor(1, 0, 1).reshape(1, 3), reals(3, 4)),
+        (VOLUME, 1, ints(2, 5, 4, 3, 2, low=0, high=3), reals(2, 5, 4, 3, 2)),
+        (X[0, 0], 0, *ZEROS),
+        # Many rows, each of which is compared with its own elements.
+        (reals(64, 400), 1, ints(64, 300, low=0, high=400), reals(64, 300)),
+    ],
+    "aten.scatter.value": [(X, 1, ints(3, 2, low=0, high=4), 1.5), (X[0, 0], 0, ZEROS[0], 1.5)],
     "aten.scatter_add.default": [(X, 0, ints(2, 4, low=0, high=3), reals(2, 4))],
     "aten.scatter_reduce.two": [
         (X, 0, ints(2, 4, low=0, high=3), reals(2, 4), kind)

@@ -301,3 +301,33 @@ def test_experts_of_transformers():
     product = torch.ops.transformers.grouped_mm_fallback
     inputs = (torch.randn(*sizes, requires_grad=True) for sizes in ((4, 3), (3, 3, 5)))
     agree(lambda x, y: product(x, y, ends), *inputs)
+
+
+@pytest.mark.parametrize("offset", [-2, 0, 3])
+def test_diagonals_replaced(offset):
+    x = torch.randn(3, 2, 5, requires_grad=True)
+    count = x[:, 0].diagonal(offset).shape[-1]
+    source = torch.randn(2, count, requires_grad=True)
+    agree(lambda x, y: torch.diagonal_scatter(x, y, offset, 0, 2), x, source)
+
+
+@pytest.mark.parametrize("size", [2, 12])
+def test_first_places_of_elements_that_are_not_zero(size):
+    x = torch.randn(3, 4) > 0.3
+    agree(lambda x: torch.nonzero_static(x, size=size), x)
+
+
+def test_random_slopes():
+    """Slopes are drawn: each element has its own, within limits, and backward uses it."""
+    x = torch.randn(50, requires_grad=True)
+    agree(lambda x: F.rrelu(x, 0.2, 0.4), x)
+    options = {"strict": True}
+    compiled = torch.compile(
+        lambda x: F.rrelu(x, 0.2, 0.4, True), backend="tiledialect", options=options
+    )
+    found = compiled(x)
+    (slope,) = torch.autograd.grad(found.sum(), x)
+    torch.testing.assert_close(found, x * slope)
+    assert torch.equal(slope == 1, x > 0)
+    below = slope[x <= 0]
+    assert 0.2 <= below.min() < below.max() <= 0.4

@@ -329,6 +329,52 @@ def element_places(b: TensorBuilder, places: SSAValue, sizes: Sequence[int], axi
     return Places(starts, (1,) * len(sizes), tuple(own))
 
 
+def element_scattered(
+    b: TensorBuilder,
+    x: SSAValue,
+    updates: SSAValue,
+    places: SSAValue,
+    axis: int,
+    kind: Aggregation | None,
+) -> SSAValue:
+    """``x`` with elements replaced or aggregated, at places along an axis, at their own along the
+    others."""
+    sizes, own = shape(x), shape(places)
+    rows = prod(n for k, n in enumerate(own) if k != axis)
+    is_whole = all(n == m for k, (n, m) in enumerate(zip(sizes, own, strict=True)) if k != axis)
+    if kind is Aggregation.add or not is_whole or 0 in own:
+        at = element_places(b, places, sizes, axis)
+        windows = reshape(b, updates, (*own, *[1] * len(sizes)))
+        return scattered(b, x, windows, at, kind)
+    order = [*(k for k in range(len(sizes)) if k != axis), axis]
+    places = wrapped(b, places, sizes[axis])
+    flat, changes, numbers = (
+        reshape(b, transpose(b, v, order), (rows, shape(v)[axis])) for v in (x, updates, places)
+    )
+    found = _scattered_in_rows(b, flat, changes, numbers, kind)
+    found = reshape(b, found, tuple(sizes[k] for k in order))
+    return transpose(b, found, [order.index(k) for k in range(len(sizes))])
+
+
+def _scattered_in_rows(
+    b: TensorBuilder, x: SSAValue, updates: SSAValue, places: SSAValue, kind: Aggregation | None
+) -> SSAValue:
+    """Rows with elements at places replaced or aggregated; each row is compared with its own."""
+    (rows, count), more = shape(x), shape(updates)[1]
+    _check_compared(rows * more, count)
+    line = iota(b, (1, count, 1), 1, i32)
+    given = b.op(ew.CmpEqOp, reshape(b, places, (rows, 1, more)), line)
+    if kind is not None:
+        unit, t = neutral(kind, element_type(x)), element_type(updates)
+        parts = b.select(given, reshape(b, updates, (rows, 1, more)), unit)
+        total = reduce(b, parts, constant(b, unit, t), kind, [2])
+        return cast(b, b.op(COMBINED[kind], x, total), element_type(x))
+    numbers = b.select(given, b.add(iota(b, (1, 1, more), 2, i32), 1), 0)
+    latest = reduce(b, numbers, constant(b, 0, i32), Aggregation.max, [2])
+    chosen = take_along(b, updates, b.op(ew.MaxOp, b.sub(latest, 1), 0))
+    return b.select(b.op(ew.CmpGtOp, latest, 0), cast(b, chosen, element_type(x)), x)
+
+
 def element_gathered(b: TensorBuilder, x: SSAValue, places: SSAValue, axis: int) -> SSAValue:
     """Elements at places along an axis, and at their own places along the others."""
     sizes, number = shape(x), None

@@ -19,7 +19,7 @@ from tiledialect.operators import layout
 from tiledialect.operators.indexing import (
     Places,
     element_gathered,
-    element_places,
+    element_scattered,
     gather,
     gathered,
     scatter_rows,
@@ -164,10 +164,9 @@ def _scattered(
 ) -> SSAValue:
     rank = len(shape(x))
     if rank == 0:
-        raise TileError("its tensor has no axes")
-    at = element_places(b, places, shape(x), call.axis(axis, rank))
-    windows = layout.reshape(b, updates, (*shape(updates), *[1] * rank))
-    return scattered(b, x, windows, at, kind)
+        x, places, updates = (layout.reshape(b, v, (1,)) for v in (x, places, updates))
+        return layout.reshape(b, _scattered(b, call, x, 0, places, updates, kind), ())
+    return element_scattered(b, x, updates, places, call.axis(axis, rank), kind)
 
 
 def _scatter_source(
@@ -193,8 +192,6 @@ def _scatter_value(
     b: TensorBuilder, call: Call, x: SSAValue, axis: int, places: SSAValue, value: Number
 ) -> SSAValue:
     """Put a value at places, repeated or not."""
-    if not shape(x):
-        raise TileError("its tensor has no axes")
     ones = layout.full(b, 1, shape(places), i32)
     zeros = layout.full(b, 0, shape(x), i32)
     counts = _scattered(b, call, zeros, axis, places, ones, Aggregation.add)

@@ -18,7 +18,7 @@ from tiledialect.operators import layout
 from tiledialect.operators.indexing import (
     Places,
     element_gathered,
-    element_places,
+    element_scattered,
     gathered,
     scattered,
     wrapped,
@@ -85,9 +85,7 @@ def _aggregation(node: Node) -> Aggregation | None:
 def _scatter_elements(b: TensorBuilder, node: Node) -> Values:
     x, places, updates = map(node.tensor, range(3))
     axis = axis_of(node, node.attribute("axis", 0), len(shape(x)))
-    at = element_places(b, places, shape(x), axis)
-    windows = layout.reshape(b, updates, (*shape(updates), *[1] * len(shape(x))))
-    return [scattered(b, x, windows, at, _aggregation(node))]
+    return [element_scattered(b, x, updates, places, axis, _aggregation(node))]
 
 
 def _scatter_nd(b: TensorBuilder, node: Node) -> Values:

@@ -50,3 +50,18 @@ def uniform(
 ) -> Tensor:
     """``uniform`` between two numbers."""
     return torch.rand_like(x) * (high - low) + low
+
+
+def rrelu(
+    x: Tensor,
+    noise: Tensor,
+    lower: float = 0.125,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: None = None,
+) -> tuple[Tensor, Tensor]:
+    """``rrelu``: a slope below 0 that is drawn for each element, or the mean one."""
+    if not training:
+        return torch.nn.functional.leaky_relu(x, (lower + upper) / 2), noise
+    noise = torch.where(x <= 0, torch.rand_like(x) * (upper - lower) + lower, 1)
+    return x * noise, noise

@@ -124,3 +124,37 @@ def masked_scatter_backward(cotangent: Tensor, mask: Tensor, sizes: Sequence[int
     count = math.prod(sizes)
     place = (mask.cumsum(0) - 1).clamp(0, max(0, count - 1))
     return cotangent.new_zeros(count).scatter_add(0, place, chosen).view(sizes)
+
+
+def diagonal_scatter(
+    x: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """A tensor with a diagonal replaced."""
+    count = source.shape[-1]
+    if count == 0:
+        return x.clone()
+    moved = x.movedim((dim1, dim2), (-2, -1))
+    rows = torch.arange(moved.shape[-2], device=x.device)
+    columns = torch.arange(moved.shape[-1], device=x.device)
+    place = (rows + min(offset, 0)).clamp(0, count - 1)
+    is_on = columns - rows[:, None] == offset
+    made = torch.where(is_on, source.index_select(-1, place)[..., None], moved)
+    return made.movedim((-2, -1), (dim1, dim2))
+
+
+def nonzero_static(x: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """Places of the first elements that are not 0, as many as are asked for."""
+    if x.dim() == 0:
+        # A number has a place without coordinates.
+        return torch.empty(size, 0, dtype=torch.int64, device=x.device)
+    flat = (x != 0).reshape(-1)
+    order = flat.cumsum(0) - 1
+    slot = torch.where(flat & (order < size), order, size)
+    numbers = torch.arange(1, flat.shape[0] + 1, device=x.device)
+    found = numbers.new_zeros(size + 1).scatter_add(0, slot, numbers)[:size] - 1
+    is_found = torch.arange(size, device=x.device) < flat.sum()
+    parts: list[Tensor] = []
+    for length in reversed(x.shape):
+        parts.append(torch.where(is_found, found % length, fill_value))
+        found = torch.div(found, length, rounding_mode="floor")
+    return torch.stack(parts[::-1], 1)

@@ -20,7 +20,8 @@ aten = torch.ops.aten
 
 DECOMPOSED = (
     *("addmv", "bucketize", "cauchy", "dist", "exponential", "geometric"),
-    *("ldexp", "linalg_vector_norm", "log_normal", "normal_functional", "tril_indices"),
+    *("ldexp", "linalg_vector_norm", "log_normal", "normal_functional"),
+    *("rrelu_with_noise_backward", "tril_indices"),
     *("triu_indices", "unfold"),
 )
 """Operators that PyTorch decomposes, beside those of its core decompositions."""
@@ -85,6 +86,7 @@ OWN: Mapping[Any, Callable[..., Any]] = {
     aten.adaptive_max_pool3d_backward.default: partial(pools.adaptive_max_pool_backward, 3),
     aten.addbmm.default: _product_of_batches,
     aten.bernoulli.Tensor: draws.bernoulli,
+    aten.diagonal_scatter.default: scatters.diagonal_scatter,
     aten.index_reduce.default: scatters.index_reduced,
     aten.masked_scatter_backward.default: scatters.masked_scatter_backward,
     aten.mkldnn_rnn_layer.default: layers.lstm_layer,
@@ -92,10 +94,12 @@ OWN: Mapping[Any, Callable[..., Any]] = {
     aten.multinomial.default: draws.multinomial,
     aten.nanmedian.default: ranks.nan_median_of_all,
     aten.nanmedian.dim: ranks.nan_median,
+    aten.nonzero_static.default: scatters.nonzero_static,
     aten.put.default: scatters.put,
     aten.randint_like.default: draws.randint_like,
     aten.randint_like.low_dtype: draws.randint_like_from,
     aten.round.decimals: _rounded,
+    aten.rrelu_with_noise_functional.default: draws.rrelu,
     aten.scatter.reduce: scatters.scatter_combined,
     aten.scatter.value_reduce: scatters.scatter_value_combined,
     aten.scatter_reduce.two: scatters.scatter_reduced,
