@@ -8,7 +8,8 @@ largest difference from eager PyTorch over the largest element.
 `--kernels` measures the kernels on an NVIDIA GPU beside CUDA graphs of eager PyTorch and of
 Inductor, of the model without the loss, in f32 without TF32. Parameters are on the device. `--cuda`
 measures whole calls there: inputs and outputs of all contestants are tensors of the host, which
-peers copy at each call. Their gradients stay on the GPU, those of this package go to the host.
+peers copy at each call. Their gradients stay on the GPU, those of this package go to the host;
+statistics of normalizations stay on the GPU with all of them.
 `--onnx` runs the models that PyTorch exports by `td.onnx.load`, as onnxruntime runs them.
 """
 
@@ -263,7 +264,7 @@ def _by_onnx(case: Case, options: argparse.Namespace) -> Callable[[], torch.Tens
 
 def _by_compile(case: Case, options: argparse.Namespace) -> Callable[[], torch.Tensor]:
     own = torch.compile(
-        td.torch.to_device(copy.deepcopy(case.model)),
+        td.torch.to_device(copy.deepcopy(case.model), keep_updates=options.cuda),
         backend="tiledialect",
         options={"device": options.device},
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,8 @@ from tiledialect.passes.fuse.options import Fusion
 
 if TYPE_CHECKING:
     from tiledialect.exploration.implementation import Found
-    from tiledialect.lowering.runtime.call.launch import HostRun
+    from tiledialect.lowering.runtime.call.dispatch_tuning import Calls
+    from tiledialect.lowering.runtime.call.launch import Executable
     from tiledialect.lowering.runtime.device.device import Device
     from tiledialect.lowering.runtime.device.queue_state import QueueState
     from tiledialect.lowering.runtime.program.plan import Plan
@@ -180,14 +181,11 @@ class CompiledFunction:
         """
         from concurrent.futures import ThreadPoolExecutor
 
-        from tiledialect.lowering.runtime.device.queue_state import state_of
-        from tiledialect.lowering.runtime.device.queues import queue_for
-
         calls = [
             self.types((), given) if isinstance(given, Mapping) else self.types(given, {})
             for given in shapes
         ]
-        state = state_of(queue_for(self.device))
+        state = self._state()
         # It stops at the first refused one, and waits for the running ones.
         with ThreadPoolExecutor(1) as builder:
             made = (self._specialize(types, self.device) for types in calls)
@@ -195,23 +193,28 @@ class CompiledFunction:
             for one in building:
                 one.result()
 
-    def with_staying(self, arrays: Sequence[Any], moving: Collection[int]) -> HostRun:
-        """A function of arrays, which gives the outputs as host arrays.
+    def at_addresses(self, types: Types) -> Calls:
+        """Calls for addresses of inputs of some types, and of the outputs, in the host's memory.
 
-        Those of these arrays that are on a device with memory of its own are arguments of all its
-        calls, but for those at the places ``moving``. The others are copied there at each call.
+        They wait for the outputs. Inputs that the function changes are apart from all others.
         """
-        from tiledialect.lowering.runtime.call.arrays import is_device_array
+        from tiledialect.lowering.runtime.call.dispatch_tuning import calls_on_host
+        from tiledialect.lowering.runtime.call.launch import Executable
+
+        state = self._state()
+        specialization = self._specialize(types, self.device, state)
+        return calls_on_host(specialization, state, Executable.address_run)
+
+    def on_buffers(self, types: Types) -> Executable:
+        """The plan for inputs of some types in the memory of the device."""
+        state = self._state()
+        return self._specialize(types, self.device, state).executable(state, on_host=False)
+
+    def _state(self) -> QueueState:
         from tiledialect.lowering.runtime.device.queue_state import state_of
         from tiledialect.lowering.runtime.device.queues import queue_for
 
-        state = state_of(queue_for(self.device))
-        kept = {k: a for k, a in enumerate(arrays) if is_device_array(a)}
-        buffers: dict[int, Any] = {k: a.base_data or state.allocate(0) for k, a in kept.items()}
-        specialization = self._specialize(types_of(arrays), self.device, state)
-        executable = specialization.executable(state, on_host=True, kept=buffers)
-        executable.moving = moving
-        return executable.host_run(lambda *outputs: outputs)
+        return state_of(queue_for(self.device))
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
         """Warn of each text once for all shapes."""

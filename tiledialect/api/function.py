@@ -290,7 +290,8 @@ class Function(PrintedFunction):
 
         state = state_of(queue_for(self.device))
         specialization = self._specialize(types, self.device, state)
-        calls = calls_on_host(specialization, state, self._kind(specialization.plan))
+        kind = self._kind(specialization.plan)
+        calls = calls_on_host(specialization, state, lambda own: own.host_run(kind))
         if not calls.plan.updated:
             return calls
 

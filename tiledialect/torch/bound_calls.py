@@ -1,247 +1,320 @@
-"""Calls of a graph with the parameters of the call before: only the other inputs are looked at.
+"""Calls of a graph with the parameters of an earlier call, of inference and of training.
 
-A model may have hundreds of parameters, and looking at each takes microseconds in Python.
+What is the same at each call is prepared once: the inputs are compared in columns, results have
+memory that is reused, and kernels keep the arguments that stay.
 """
 
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from functools import partial
+from itertools import count
 from typing import Any
-from weakref import ReferenceType, ref
 
 import numpy as np
+import torch
 
 from tiledialect.api.function import Function
-from tiledialect.api.spans import Span, overlapping
+from tiledialect.api.spans import overlapping
+from tiledialect.lowering.runtime.call.arrays import room
+from tiledialect.lowering.runtime.call.copies import copy_to_device
+from tiledialect.torch.bound_inputs import BoundInputs, Matching
+from tiledialect.torch.device_tensors import DeviceTensor, layout_of
+from tiledialect.torch.outputs import Order, Outputs
 from tiledialect.torch.residence import (
+    Argument,
     Change,
-    Inputs,
-    Resident,
-    argument,
+    Counts,
+    array_copy,
     bring_back,
+    has_late_updates,
+    on_host,
+    place_of,
     resident,
-    staying,
-    tensors_of,
 )
-from tiledialect.torch.tensors import Given, Tensor, dense, described, span
-
-VERSION, IS_KNOWN = attrgetter("_version"), attrgetter("is_known")
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """Resident parameters, and buffers, as they were at a call; those first whose changes are
-    looked for.
-
-    They are compared in columns, without a step of Python for each.
-    """
-
-    places: Sequence[int]
-    """Places among the inputs of the graph."""
-    references: Sequence[ReferenceType[Tensor]]
-    """Tell when one is gone, whose identity another one may get then."""
-    residents: Sequence[Resident]
-    identities: Sequence[int]
-    addresses: Sequence[int]
-    versions: Sequence[int]
-    """Of the first ones: others lie in the host's memory, and calls change their elements."""
-
-    def are_same(self, values: Sequence[Any]) -> bool:
-        """Whether inputs are the parameters, unchanged."""
-        given = [values[place] for place in self.places]
-        return (
-            [*map(id, given)] == self.identities
-            and [*map(VERSION, given[: len(self.versions)])] == self.versions
-            and [*map(Tensor.data_ptr, given)] == self.addresses
-            and all(map(IS_KNOWN, self.residents))
-        )
-
-    def changed(self, values: Sequence[Any]) -> set[int]:
-        """Places of the inputs that are the parameters, with other elements."""
-        columns = zip(self.places, self.identities, self.versions, strict=False)
-        return {
-            place
-            for place, identity, version in columns
-            if id(values[place]) == identity and values[place]._version != version
-        }
+from tiledialect.torch.reused_results import DeviceResults, HostResults
+from tiledialect.torch.tensors import (
+    TORCH_TYPES,
+    Tensor,
+    array_of,
+    dense,
+    permuted,
+    span,
+    tensor_of,
+)
 
 
 @dataclass(frozen=True)
-class Argument:
-    """An input of the graph that is an argument of the function."""
-
-    at: int
-    """Place among the arguments of the function."""
-    place: int
-    """Place among the inputs of the graph."""
-    name: str
-
-
-@dataclass(frozen=True)
-class BoundCall:
-    """A call of a graph, for later calls with the same parameters."""
+class Facts:
+    """What all calls of a function have in common."""
 
     function: Function
-    parameters: Parameters
-    others: Sequence[tuple[int, Any]]
-    """Places of the other inputs, and what calls have in common there."""
-    arguments: Sequence[Any]
-    """Arguments of the function; None for those that differ by call."""
-    moving: Collection[int]
-    """Places of the arguments that differ by call, and are on a device with memory of its own."""
-    run: Callable[[Sequence[Any]], Any]
-    """Gives the outputs for arguments."""
-    varying: Sequence[Argument]
-    """Arguments that differ by call."""
-    updated: Sequence[Argument]
-    """Arguments that calls change."""
-    spans: Sequence[Span]
-    """Memory of the parameters among the updated ones."""
+    inputs: BoundInputs
+    outputs: Outputs
+    updated: Mapping[int, str]
+    """Places of the inputs that calls change, with their names."""
+    counted: Collection[int] = ()
+    """Places of those whose changes PyTorch has counted when it calls."""
+    saved: Collection[int] = ()
+    """Numbers of the results that only a backward pass takes."""
 
-    def changed(self, values: Sequence[Any]) -> set[int]:
-        """Places of the parameters with other elements."""
-        return self.parameters.changed(values)
 
-    def matching(self, values: Sequence[Any]) -> list[Any] | None:
-        """The arguments for the inputs of a later call; None if parameters or shapes differ."""
-        if not self.parameters.are_same(values):
-            return None
-        found: dict[int, Any] = {}
-        for place, known in self.others:
-            given = dense(values[place])
-            if described(given) != known:
-                return None
-            found[place] = given[0]
-        if self.updated and not self._are_apart(values):
-            return None
-        made = list(self.arguments)
-        for own in self.varying:
-            made[own.at] = given = argument(self.function.device, own.name, found[own.place])
-            if isinstance(given, np.ndarray) == (own.at in self.moving):
-                return None
-        return made
+class BoundCall(ABC):
+    """Calls of a function for the inputs of its graph, if these are like those of a first call."""
 
-    def results(self, arguments: Sequence[Any], values: Sequence[Any]) -> list[Tensor]:
-        """The results for arguments; tensors that the call changes among the values have their new
-        elements then."""
-        found = self.run(arguments)
-        self._bring_back(arguments, values)
-        return tensors_of(found)
+    def __init__(self, facts: Facts):
+        self.facts = facts
+        self._lock = threading.Lock()
 
-    def _are_apart(self, values: Sequence[Any]) -> bool:
-        """Whether no tensor that differs by call has memory in common with one that calls change.
+    def __call__(self, values: Sequence[Any], counts: Counts) -> list[Any] | None:
+        """The outputs; None for other inputs, or within another call.
 
-        The parameters were apart.
+        Tensors that the call changes among the values have their new elements then.
         """
-        spans = [
-            span(value, place)
-            for place, _ in self.others
-            if isinstance(value := values[place], Tensor)
-        ]
-        return overlapping([*spans, *self.spans], {own.place for own in self.updated}) is None
-
-    def _bring_back(self, arguments: Sequence[Any], values: Sequence[Any]) -> None:
-        """Give the tensors that the call has changed the elements of their copies on a device."""
-        changes = [
-            Change(own.name, values[own.place], array)
-            for own in self.updated
-            if not isinstance(array := arguments[own.at], np.ndarray)
-        ]
-        if changes:
-            bring_back(changes[0].array.queue, changes)
-
-
-def _parameters(
-    function: Function,
-    values: Sequence[Any],
-    all_dense: Sequence[Given],
-    changing: Collection[int],
-    updated: Collection[int],
-    forget: Callable[[Any], None],
-) -> tuple[Parameters, list[tuple[int, Any]]] | None:
-    """Resident parameters that stay, and places and descriptions of the other inputs; None if an
-    input is a view of a parameter."""
-    in_host = function.device.uses_host_memory
-    found: dict[bool, dict[int, Resident]] = {False: {}, True: {}}
-    others: list[tuple[int, Any]] = []
-    for place, value in enumerate(values):
-        own = None if place in changing else resident(value)
-        if own is None:
-            others.append((place, described(all_dense[place])))
-        elif own.parameter() is not value or own.others:
+        if not self._lock.acquire(blocking=False):
             return None
-        else:
-            found[in_host and id(all_dense[place][0]) in updated][place] = own
-    counted, places = found[False], [*found[False], *found[True]]
-    given = [values[place] for place in places]
-    parameters = Parameters(
-        places=places,
-        references=[ref(value, forget) for value in given],
-        residents=[*counted.values(), *found[True].values()],
-        identities=[*map(id, given)],
-        addresses=[value.data_ptr() for value in given],
-        versions=[value._version for value in given[: len(counted)]],
-    )
-    return parameters, others
+        try:
+            given = self.facts.inputs.matching(values)
+            results = None if given is None else self._results(values, given, counts)
+            return None if results is None else self.facts.outputs.of(results, values)
+        finally:
+            self._lock.release()
+
+    @abstractmethod
+    def _results(
+        self, values: Sequence[Any], given: Matching, counts: Counts
+    ) -> list[Tensor] | None:
+        """The results, with the axes of outputs; None if something was computed of parameters that
+        have changed, or memory is shared."""
 
 
-def bound_call(
-    function: Function,
-    given: Inputs,
-    values: Sequence[Any],
-    all_dense: Sequence[Given],
-    changing: Collection[int],
-    updated: Collection[int],
-    forget: Callable[[Any], None],
-) -> BoundCall | None:
-    """The call of a function with tensors, and arrays among them, for the inputs of its graph.
+class HostCall(BoundCall):
+    """Calls on a device that works in the host's memory: kernels are given addresses."""
 
-    Parameters at the places ``changing`` are looked at at each call; those whose identities are in
-    ``updated`` the function itself changes. The arguments keep the memory of the others: ``forget``
-    is called when one of these is gone. None if no input is a resident parameter that stays, or
-    another one shares the memory of any.
-    """
-    places = {id(d): k for k, (d, _) in enumerate(all_dense) if isinstance(d, Tensor)}
-    if len(places) < sum(isinstance(v, Tensor) for v in values):
-        return None
-    parameters, others = _parameters(function, values, all_dense, changing, updated, forget) or (
-        None,
-        (),
-    )
-    if parameters is None or not parameters.places:
-        return None
-    fixed = {*parameters.places}
-    varying = [
-        Argument(at, places[id(value)], name)
-        for at, (name, value) in enumerate(given)
-        if places.get(id(value), -1) not in {*fixed, -1}
-    ]
-    differing = {own.at for own in varying}
-    arguments = [
-        (argument if at in differing else staying)(function.device, *pair)
-        for at, pair in enumerate(given)
-    ]
-    changed = [
-        Argument(at, places[id(value)], name)
-        for at, (name, value) in enumerate(given)
-        if id(value) in updated
-    ]
-    spans = [span(values[own.place], own.place) for own in changed if own.place in fixed]
-    moving = {at for at in differing if not isinstance(arguments[at], np.ndarray)}
-    run = _run(function, arguments, moving)
-    kept = [None if at in differing else own for at, own in enumerate(arguments)]
-    return BoundCall(function, parameters, others, kept, moving, run, varying, changed, spans)
+    def __init__(self, facts: Facts, arguments: Sequence[Argument], before: BoundCall | None):
+        super().__init__(facts)
+        is_known = isinstance(before, HostCall) and before.facts.function is facts.function
+        types = tuple(own.type for own in arguments)
+        self._calls = before._calls if is_known else facts.function.at_addresses(types)
+        orders, inputs = facts.outputs.orders, facts.inputs
+        self._made = HostResults(
+            [
+                partial(_empty, t.shape, TORCH_TYPES[t.dtype], orders.get(k))
+                for k, t in enumerate(self._calls.plan.outputs)
+            ]
+        )
+        self._fixed = [own.value for own in arguments if own.source is None]
+        self._makers = [own.source for own in arguments if callable(own.source)]
+        places: list[Any] = [*inputs.parameters.places, *inputs.hosts.places, *self._makers]
+        first, fixed = len(places), count()
+        self._picks = [
+            first + next(fixed) if own.source is None else places.index(own.source)
+            for own in arguments
+        ]
+        """Places of the arguments among the parameters, the other tensors, what is made for a call
+        and what stays."""
+        dense = {own.source: own.value.is_contiguous() for own in arguments if _is_place(own)}
+        self._gaps = [k for k, p in enumerate(inputs.hosts.places) if not dense.get(p, True)]
+        """Numbers of the tensors that are copied, as they have gaps."""
+        self._apart: list[int] = []
+        """Addresses of tensors that are apart from those that calls change."""
+
+    def _results(
+        self, values: Sequence[Any], given: Matching, counts: Counts
+    ) -> list[Tensor] | None:
+        parameters = self.facts.inputs.parameters
+        if parameters.changed(given.parameters):
+            return None
+        hosts = [*map(Tensor.data_ptr, given.hosts)]
+        if self.facts.updated and hosts != self._apart:
+            if not self._are_apart(values, hosts):
+                return None
+            self._apart = [*hosts]
+        copies = [(k, given.hosts[k].contiguous()) for k in self._gaps]
+        for k, tensor in copies:
+            hosts[k] = tensor.data_ptr()
+        if has_late_updates():
+            counts.tell()
+            for tensor in (*given.parameters, *given.hosts):
+                on_host(tensor)
+        arrays = [*(make() for make in self._makers), *self._fixed]
+        found = [*parameters.addresses, *hosts, *map(_address, arrays)]
+        self._calls.run([*(found[k] for k in self._picks), *self._made.free()])
+        return self._made.made()
+
+    def _are_apart(self, values: Sequence[Any], hosts: Sequence[int]) -> bool:
+        """Whether no tensor at another address than before has memory in common with one that calls
+        change. Those that have stayed were apart."""
+        places, updated = self.facts.inputs.hosts.places, self.facts.updated
+        before = self._apart or [-1] * len(hosts)
+        moved = {p for p, a, b in zip(places, hosts, before, strict=True) if a != b}
+        spans = [span(values[place], place) for place in {*moved, *updated}]
+        return overlapping(spans, updated.keys()) is None
 
 
-def _run(
-    function: Function, arguments: Sequence[Any], moving: Collection[int]
-) -> Callable[[Sequence[Any]], Any]:
-    """Function that gives the outputs for arguments of which those beside the moving ones stay, or
-    are in the host's memory."""
-    if function.device.uses_host_memory:
-        return lambda found: function.call_apart(*found)
-    return function.with_staying(arguments, moving)
+class DeviceCall(BoundCall):
+    """Calls on a device with memory of its own, in which the parameters are, and stays what only a
+    backward pass takes."""
+
+    def __init__(self, facts: Facts, arguments: Sequence[Argument], before: BoundCall | None):
+        super().__init__(facts)
+        is_known = isinstance(before, DeviceCall) and before.facts.function is facts.function
+        types = tuple(own.type for own in arguments)
+        self._executable = before._executable if is_known else facts.function.on_buffers(types)
+        self._queue = self._executable.state.queue
+        self._nothing = self._executable.state.allocate(0)
+        self._names = [own.name for own in arguments]
+        at = {own.source: k for k, own in enumerate(arguments) if own.source is not None}
+        inputs = facts.inputs
+        self._parameters, self._hosts, self._devices = (
+            {k: at[place] for k, place in enumerate(own.places) if place in at}
+            for own in (inputs.parameters, inputs.hosts, inputs.devices)
+        )
+        """For numbers of inputs of a kind their places among the arguments."""
+        self._makers = {k: own for own, k in at.items() if callable(own)}
+        self._arrays = [self._on_device(k, own) for k, own in enumerate(arguments)]
+        """Arguments on the device, of tensors of the host room for them; those of an earlier call
+        are None."""
+        self._prepare_updates(at)
+        self._prepare_results()
+
+    def _on_device(self, k: int, argument: Argument) -> Any:
+        if k in self._devices.values():
+            return None
+        if k in self._makers or k in self._hosts.values():
+            given = self._executable.plan.inputs[k]
+            return room(self._queue, given.shape, np.dtype(given.dtype))
+        return array_copy(self._queue, argument.name, argument.value)
+
+    def _prepare_updates(self, at: Mapping[Any, int]) -> None:
+        inputs, facts = self.facts.inputs, self.facts
+        numbers = {place: k for k, place in enumerate(inputs.parameters.places)}
+        own = inputs.parameters.residents
+        updated = [place for place in facts.updated if place in at]
+        late = [p for p in updated if p in numbers and own[numbers[p]].keeps_updates]
+        self._changed = [(place, at[place]) for place in updated if place not in late]
+        """Places of tensors that calls change at once among inputs and arguments."""
+        self._late = [(own[numbers[p]], p, at[p]) for p in late]
+        self._keys = [place_of(self._queue, own.parameter()) for own, _, _ in self._late]
+        self._versions = [(numbers[p], p, p in facts.counted) for p in updated if p in numbers]
+
+    def _keep_updates(self, values: Sequence[Any], arrays: Sequence[Any]) -> None:
+        """Know the versions of parameters after a call, and before the next one."""
+        for (own, place, k), key in zip(self._late, self._keys, strict=True):
+            count = values[place]._version
+            own.stays_ahead(key, (count, count), arrays[k])
+        versions = self.facts.inputs.parameters.versions
+        for k, place, is_counted in self._versions:
+            versions[k] = values[place]._version + is_counted
+
+    def _prepare_results(self) -> None:
+        executable, orders = self._executable, self.facts.outputs.orders
+        outputs = executable.plan.outputs
+        saved = sorted(self.facts.saved)
+        copies = [k for k in range(len(outputs)) if k not in saved]
+        self._saved = DeviceResults([partial(executable.output, k) for k in saved])
+        self._results_there = [executable.output(k) for k in copies]
+        """Arrays on the device of the results that are copied."""
+        host_array, dtypes = executable.state.host_array, executable.dtypes
+        self._made = HostResults(
+            [
+                partial(_copy_of, host_array, outputs[k].shape, dtypes[k], orders.get(k))
+                for k in copies
+            ]
+        )
+        self._layouts = [
+            (orders.get(k), layout_of(outputs[k].shape, outputs[k].dtype, orders.get(k)))
+            for k in saved
+        ]
+        places = [*saved, *copies]
+        self._order = [places.index(k) for k in range(len(outputs))]
+        """For each result its place among those that stay and those that are copied."""
+
+    def _results(
+        self, values: Sequence[Any], given: Matching, counts: Counts
+    ) -> list[Tensor] | None:
+        if any(resident(tensor) is not None for tensor in given.hosts):
+            return None
+        if not self._refresh(given.parameters, counts):
+            return None
+        arrays = [*self._arrays]
+        sources = {at: make() for at, make in self._makers.items()}
+        for k, at in self._hosts.items():
+            tensor, _ = dense(given.hosts[k])
+            sources[at] = np.asarray(array_of(self._names[at], tensor), order="C")
+        queue = self._queue
+        uploads = [
+            copy_to_device(queue, arrays[at], own, waits=False) for at, own in sources.items()
+        ]
+        for k, at in self._devices.items():
+            arrays[at] = given.devices[k].array
+        saved = self._saved.free()
+        self._made.free()
+        results = [*saved, *self._results_there]
+        arrays += (results[k] for k in self._order)
+        self._run(arrays)
+        made = self._made.made()
+        copies = [*zip(self._made.memory, self._results_there, strict=True)]
+        changes = [Change(self._names[k], values[p], arrays[k]) for p, k in self._changed]
+        bring_back(queue, changes, copies)
+        # They wait until the arrays' memory has been read.
+        del uploads
+        self._keep_updates(values, arrays)
+        pairs = zip(saved, self._layouts, strict=True)
+        found = [*(DeviceTensor(array, *own) for array, own in pairs), *made]
+        return [found[k] for k in self._order]
+
+    def _run(self, arrays: Sequence[Any]) -> None:
+        state = self._executable.state
+        buffers = [own.base_data or self._nothing for own in arrays]
+        if state.is_simulator:
+            for buffer in buffers[-len(self._order) :] if self._order else ():
+                state.renew(buffer)
+        self._executable.on_buffers(buffers)
+
+    def _refresh(self, given: Sequence[Tensor], counts: Counts) -> bool:
+        """Copy parameters that have changed; whether nothing was computed of them."""
+        parameters = self.facts.inputs.parameters
+        changed = parameters.changed(given)
+        if changed:
+            counts.tell()
+        for k in changed:
+            if k < parameters.computed:
+                return False
+            if k in self._parameters:
+                at = self._parameters[k]
+                self._arrays[at] = array_copy(self._queue, self._names[at], given[k])
+            parameters.versions[k] = given[k]._version
+        return True
+
+
+def bound_call(facts: Facts, arguments: Sequence[Argument], before: BoundCall | None) -> BoundCall:
+    """Calls of a function with arguments like these."""
+    kind = HostCall if facts.function.device.uses_host_memory else DeviceCall
+    return kind(facts, arguments, before)
+
+
+def _is_place(own: Argument) -> bool:
+    return isinstance(own.source, int)
+
+
+def _empty(shape: Sequence[int], dtype: torch.dtype, order: Order) -> tuple[Tensor, None]:
+    """A tensor in new memory that has the axes of an output."""
+    return permuted(torch.empty(tuple(shape), dtype=dtype), order), None
+
+
+def _copy_of(
+    host_array: Callable[..., Any], shape: Sequence[int], dtype: Any, order: Order
+) -> tuple[Tensor, Any]:
+    """A tensor for an output that is copied from a device, and its memory."""
+    array = host_array(shape, dtype)
+    return permuted(tensor_of(array), order), array.reshape(-1).view(np.uint8)
+
+
+def _address(array: Any) -> int:
+    return array.__array_interface__["data"][0]

@@ -14,6 +14,15 @@ from torch.utils._pytree import tree_map_only
 from tiledialect.torch.tensors import TORCH_TYPES, Tensor, permuted, tensor_of
 
 NOTHING: Mapping[str, Any] = {}
+Layout = tuple[Sequence[int], Sequence[int], torch.dtype]
+"""Sizes, strides and element type of a tensor."""
+
+
+def layout_of(shape: Sequence[int], dtype: Any, order: Sequence[int] | None) -> Layout:
+    """The layout of a tensor for an array of a shape and of NumPy's element type."""
+    # Permuting memory that is not there gives the shape and the strides.
+    like = permuted(torch.empty(tuple(shape), device="meta"), order)
+    return like.shape, like.stride(), TORCH_TYPES[str(dtype)]
 
 
 class DeviceTensor(Tensor):
@@ -24,20 +33,19 @@ class DeviceTensor(Tensor):
     """
 
     array: Any
+    """The array; None when an operator has taken the elements."""
     order: Sequence[int] | None
     """Order of the tensor's axes in the array, if it is another one."""
 
     @staticmethod
-    def __new__(cls, array: Any, order: Sequence[int] | None = None):
+    def __new__(cls, array: Any, order: Sequence[int] | None = None, layout: Layout | None = None):
         """A tensor of the array's shape, or with other axes."""
-        dtype = TORCH_TYPES[str(array.dtype)]
-        if order is None:
-            return Tensor._make_wrapper_subclass(cls, array.shape, dtype=dtype)
-        # Permuting memory that is not there gives the shape and the strides.
-        like = permuted(torch.empty(array.shape, device="meta"), order)
-        return Tensor._make_wrapper_subclass(cls, like.shape, strides=like.stride(), dtype=dtype)
+        sizes, strides, dtype = layout or layout_of(array.shape, array.dtype, order)
+        return Tensor._make_wrapper_subclass(cls, sizes, strides=strides, dtype=dtype)
 
-    def __init__(self, array: Any, order: Sequence[int] | None = None):
+    def __init__(
+        self, array: Any, order: Sequence[int] | None = None, layout: Layout | None = None
+    ):
         super().__init__()
         self.array = array
         self.order = order
@@ -45,12 +53,14 @@ class DeviceTensor(Tensor):
     @cached_property
     def elements(self) -> Tensor:
         """A tensor with the elements, in the host's memory."""
-        return permuted(tensor_of(self.array.get()), self.order)
+        found = permuted(tensor_of(self.array.get()), self.order)
+        self.array = None
+        return found
 
     @property
     def is_on_device(self) -> bool:
         """Whether no operator of PyTorch has taken the elements, and perhaps changed them."""
-        return "elements" not in vars(self)
+        return self.array is not None
 
     @property
     def whole(self) -> DeviceTensor:

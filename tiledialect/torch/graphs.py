@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,17 +28,19 @@ from tiledialect.passes.convert.aten.graph import (
     Result,
     View,
     convert_graph,
-    is_update,
 )
-from tiledialect.torch.bound_calls import BoundCall, bound_call
+from tiledialect.torch.bound_calls import BoundCall, Facts, bound_call
+from tiledialect.torch.bound_inputs import inputs_of
 from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.kept_graphs import KeptGraph, Outline, ViewOf, given_text, key
 from tiledialect.torch.options import Options
+from tiledialect.torch.outputs import Outputs, ordered
 from tiledialect.torch.profiling import recorders
 from tiledialect.torch.residence import (
+    Argument,
+    Counts,
     Kept,
     Parts,
-    count_change,
     forget_copies,
     host_results,
     on_host,
@@ -50,7 +52,6 @@ from tiledialect.torch.tensors import (
     can_change,
     dense,
     described,
-    permuted,
     tensor_type,
 )
 
@@ -63,16 +64,27 @@ class Specialized:
     """Function of the tensors; None if no output is computed."""
     inputs: tuple[tuple[str, int], ...]
     """Name and place among the graph's inputs of each input; the place of the seed is -1."""
-    outputs: tuple[Any, ...]
+    results: Sequence[Any]
     """For each output its ``Result``, its ``View``, or what it is."""
+    outputs: Outputs
     parts: Parts | None = None
     """The function by its parts, for inference."""
     copied: tuple[int, ...] = ()
     """Places among the graph's inputs of those that the last outputs are copied to."""
 
 
-Computed = tuple[Sequence[Tensor], Specialized]
-"""Results of a function, and what the graph's outputs are of them."""
+Computed = tuple[list[Any], Specialized]
+"""Outputs, and those to copy to inputs, of a graph for these inputs."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function and its arguments for a call of a graph."""
+
+    function: Function
+    arguments: Sequence[Argument]
+    computed: Sequence[Argument] = ()
+    """Arguments of the graph's function of which there are results among these."""
 
 
 class CompiledGraph(torch.nn.Module):
@@ -108,36 +120,28 @@ class CompiledGraph(torch.nn.Module):
         self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
         self._bound: tuple[BoundCall, Specialized] | None = None
         """The last call, where it has parameters that stay."""
-        self._changing: set[int] = set()
-        """Places of parameters that changed between calls, as caches of keys and values do."""
 
     @front_door
     def forward(self, *values: Any) -> Any:
         """The outputs for tensors, and for numbers in the place of sizes."""
-        for place in self._counted:
-            count_change(values[place])
-        found, ready = self._again(values) or self._results(values)
-        known = dict(zip(self._inputs, values, strict=True))
-        outputs = [_output(o, found, known) for o in ready.outputs]
+        counts = Counts(values, self._counted)
+        outputs, ready = self._again(values, counts) or self._results(values, counts)
         count = len(outputs) - len(ready.copied)
         for place, new in zip(ready.copied, outputs[count:], strict=True):
             on_host(values[place]).copy_(new)
         outputs = outputs[:count]
         return outputs[0] if self.outline.is_single else tuple(outputs)
 
-    def _again(self, values: Sequence[Any]) -> Computed | None:
-        """Results and outputs with the parameters of the call before; None with others."""
-        bound, ready = self._bound or (None, None)
-        if bound is None or ready is None or recorders:
+    def _again(self, values: Sequence[Any], counts: Counts) -> Computed | None:
+        """Outputs with the parameters of the call before; None with others."""
+        if self._bound is None or recorders:
             return None
-        if (arguments := bound.matching(values)) is None:
-            changed = bound.changed(values)
-            # All of them change in training, and stay after it.
-            self._changing |= changed if len(changed) < len(bound.parameters.places) else set()
-            return None
-        return bound.results(arguments, values), ready
+        bound, ready = self._bound
+        outputs = bound(values, counts)
+        return None if outputs is None else (outputs, ready)
 
-    def _results(self, values: Sequence[Any]) -> Computed:
+    def _results(self, values: Sequence[Any], counts: Counts) -> Computed:
+        counts.tell()
         given = [_dense(v) for v in values]
         in_place = not self._options.tune and can_change(given, self._updated)
         key = (in_place, *map(described, given))
@@ -145,36 +149,64 @@ class CompiledGraph(torch.nn.Module):
         if ready is None:
             with no_collection():
                 self._ready.put(key, self._made(given, in_place, partial(self._nodes, values)))
-                return self._results(values)
+                return self._results(values, counts)
         if ready.function is None:
-            return (), ready
-        function = ready.function
-        inputs = [(n, _seed() if place < 0 else given[place][0]) for n, place in ready.inputs]
-        packed: Collection[str] = ()
+            return ready.outputs.of((), values), ready
+        call = Call(ready.function, self._arguments(ready, given))
         if ready.parts is not None:
-            function, inputs, packed = ready.parts.of(inputs)
+            call = Call(*ready.parts.of(call.arguments))
         changes = () if ready.copied else self._updated
+        if not recorders and (outputs := self._bind(ready, call, values, counts)) is not None:
+            return outputs, ready
+        arguments = [
+            replace(own, value=own.source()) if callable(own.source) else own
+            for own in call.arguments
+        ]
         if recorders:
-            found = host_results(partial(recorders[-1].run, function), inputs)
+            found = host_results(partial(recorders[-1].run, call.function), arguments)
+            self._bound = None
             for place in changes:
                 forget_copies(values[place])
-            return found, ready
-        updated = {id(given[place][0]) for place in changes}
-        call, saved = function.call_apart, self._saved_results(ready)
-        found = results(call, function.device, inputs, saved, updated)
-        if ready.parts is not None and self._may_bind(ready, packed):
-            varying = self._changing
-            bound = bound_call(function, inputs, values, given, varying, updated, self._forget)
-            self._bound = None if bound is None else (bound, ready)
-        return found, ready
+        else:
+            updated = {id(given[place][0]) for place in changes}
+            function, saved = call.function, self._saved_results(ready)
+            found = results(function.call_apart, function.device, arguments, saved, updated)
+        made = [ordered(own, ready.outputs.orders.get(k)) for k, own in enumerate(found)]
+        return ready.outputs.of(made, values), ready
 
-    def _may_bind(self, ready: Specialized, packed: Collection[str]) -> bool:
-        """Whether what was computed of inputs with these names serves later calls, and no input is
-        made for a call."""
-        return all(
-            place >= 0 and not (name in packed and place in self._changing)
+    def _arguments(self, ready: Specialized, given: Sequence[Given]) -> list[Argument]:
+        return [
+            Argument(name, NO_SEED, _seed) if place < 0 else Argument(name, given[place][0], place)
             for name, place in ready.inputs
+        ]
+
+    def _bind(
+        self, ready: Specialized, call: Call, values: Sequence[Any], counts: Counts
+    ) -> list[Any] | None:
+        """The outputs by a call that is kept for others; None if there is none."""
+        before, _ = self._bound or (None, None)
+        self._bound = None
+        if self._options.tune:
+            return None
+        device = call.function.device
+        computed = {own.source for own in call.computed if isinstance(own.source, int)}
+        inputs = inputs_of(device, values, computed, self._forget)
+        if inputs is None:
+            return None
+        changes = () if ready.copied else self._updated
+        facts = Facts(
+            call.function,
+            inputs,
+            ready.outputs,
+            {place: self._inputs[place] for place in changes},
+            self._counted,
+            self._saved_results(ready),
         )
+        bound = bound_call(facts, call.arguments, before)
+        outputs = bound(values, counts)
+        if outputs is not None:
+            self._bound = bound, ready
+        return outputs
 
     def _forget(self, _: Any) -> None:
         """Free the memory of parameters that are gone."""
@@ -184,7 +216,7 @@ class CompiledGraph(torch.nn.Module):
         """Numbers of the results that only a backward pass takes."""
         if self._saved is None:
             return set()
-        places = [o.place if isinstance(o, Result) else -1 for o in ready.outputs]
+        places = [o.place if isinstance(o, Result) else -1 for o in ready.results]
         return {*places[self._saved :]} - {-1, *places[: self._saved]}
 
     def _nodes(self, values: Sequence[Any]) -> torch.fx.Graph:
@@ -211,15 +243,16 @@ class CompiledGraph(torch.nn.Module):
         outputs = [View(nodes[o.name]) if isinstance(o, ViewOf) else o for o in found.outputs]
         places = {name: k for k, name in enumerate(self._inputs)} | {SEED: -1}
         own = tuple((name, places[name]) for name in found.inputs)
+        made = Outputs(outputs, self._inputs)
         copied = () if in_place else self._updated
         if found.function is None:
-            return Specialized(None, (), tuple(outputs), copied=copied)
+            return Specialized(None, (), outputs, made, copied=copied)
         source, choices = found.function.source(*modules), Choices(tune=options.tune)
         function = Function(source, found.function.name, options.device, choices=choices)
         is_inference = self._name.startswith("model") and not self._options.tune
         changing = [self._inputs[place] for place in self._updated]
         parts = Parts(function, self._kept, changing) if is_inference else None
-        return Specialized(function, own, tuple(outputs), parts, copied)
+        return Specialized(function, own, outputs, made, parts, copied)
 
     def _converted(
         self,
@@ -249,37 +282,15 @@ def _given(value: Any, order: tuple[int, ...] | None) -> Any:
         return value
 
 
-def _output(output: Any, results: Sequence[Tensor], known: Mapping[str, Any]) -> Any:
-    if isinstance(output, Result):
-        return ordered(results[output.place], output.order)
-    return _viewed(output.node, known) if isinstance(output, View) else output
-
-
-def _viewed(value: Any, known: Mapping[str, Any]) -> Any:
-    """A view of an input by PyTorch; a node that changes an input gives it."""
-    if isinstance(value, list | tuple):
-        return [_viewed(v, known) for v in value]
-    if not isinstance(value, torch.fx.Node):
-        return value
-    if value.op == "placeholder":
-        return known[value.name]
-    if is_update(value):
-        return _viewed(value.args[0], known)
-    return value.target(*(_viewed(v, known) for v in value.args), **value.kwargs)
-
-
-def ordered(result: Tensor, order: Sequence[int] | None) -> Tensor:
-    """A result whose axes are in an order, with the axes of the output."""
-    if isinstance(result, DeviceTensor):
-        return result if order is None else DeviceTensor(result.array, tuple(order))
-    return permuted(result, order)
-
-
 def _dense(value: Any) -> Given:
     """A tensor with its axes in the order of its memory, or of its array, if they have one."""
     if isinstance(value, DeviceTensor):
         return (value.whole, value.order) if value.is_on_device else dense(value.elements)
     return dense(value)
+
+
+NO_SEED = np.zeros(4, np.uint32)
+"""State of the generator before a call."""
 
 
 def _seed() -> np.ndarray[Any, Any]:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
-from weakref import ReferenceType, ref
+from weakref import ReferenceType, WeakSet, ref
 
 import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.parameter import UninitializedTensorMixin
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
 
 from tiledialect import disk
 from tiledialect.api.error_boundary import front_door
@@ -22,14 +24,15 @@ from tiledialect.api.function import Function
 from tiledialect.api.packing import Packing, packing_of
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import upload
+from tiledialect.lowering.runtime.call.copies import copy_to_device, copy_to_host
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lru_cache import LruCache
 from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.file_memory import forget_pages, moved_to_file
 from tiledialect.torch.tensors import Tensor, array_of, has_storage, tensor_of, tensor_type
 
-Inputs = Sequence[tuple[str, Any]]
-"""Tensors, and arrays among them, with their names."""
+Source = int | Callable[[], Any]
+"""Place of an argument among the inputs of a graph; or what gives an array for each call."""
 Version = tuple[int, int]
 """Changes of a tensor and of the parameters whose storage it has: ``parameter.data`` has a count of
 its own."""
@@ -37,7 +40,23 @@ Copies = dict[tuple[Any, ...], tuple[Version, Any]]
 """By queue and place in the storage: the version of the tensor that was copied, and the copy."""
 
 
-@dataclass
+@dataclass(frozen=True)
+class Argument:
+    """Argument of the function of a graph."""
+
+    name: str
+    value: Any
+    """Tensor, with its axes in the order of its memory, or array."""
+    source: Source | None
+    """None for an array that is the same at every call."""
+
+    @property
+    def type(self) -> TensorType[Attribute]:
+        """Shape and element type."""
+        return tensor_type(self.value)
+
+
+@dataclass(eq=False)
 class Resident:
     """Storage of a parameter or buffer, whose tensors have copies."""
 
@@ -69,6 +88,14 @@ class Resident:
             )
         array_of(self.name, parameter)[...] = array.get()
         self.ahead = None
+        _late.discard(self)
+
+    def stays_ahead(self, key: tuple[Any, ...], version: Version, array: Any) -> None:
+        """Know that the copy at a place, alone, has the elements of a version."""
+        self.copies = {key: (version, array)}
+        if self.ahead is None:
+            _late.add(self)
+        self.ahead = version, array
 
     @property
     def known(self) -> list[Tensor]:
@@ -87,6 +114,8 @@ class Resident:
 
 _residents: dict[int, Resident] = {}
 """The storages, by their identity."""
+_late: WeakSet[Resident] = WeakSet()
+"""Those of which the host does not have all elements."""
 _gone: list[ReferenceType[Tensor]] = []
 """Parameters that are gone, whose storages may be kept by others."""
 
@@ -111,7 +140,7 @@ def to_device(model: torch.nn.Module, *, keep_updates: bool = False) -> torch.nn
         TileError: the argument is no module, or has a layer that does not know its shapes yet.
     """
     _check(model, "to_device")
-    _remove_expired()
+    remove_expired()
     made = dict[int, Resident]()
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         if has_storage(tensor) and not tensor.is_inference():
@@ -182,7 +211,7 @@ def to_disk(model: torch.nn.Module, folder: str | PathLike[str] | None = None) -
     return model
 
 
-def _remove_expired() -> None:
+def remove_expired() -> None:
     """Forget the storages that are gone, if parameters are."""
     if not _gone:
         return
@@ -203,64 +232,38 @@ def _add(tensor: Tensor) -> Resident:
     return made
 
 
-def host_results(call: Callable[..., Any], inputs: Sequence[tuple[str, Any]]) -> list[Tensor]:
-    """Outputs of a function of host arrays for tensors, and arrays among them, with their names."""
-    return tensors_of(call(*(_array(*given) for given in inputs)))
-
-
-def tensors_of(found: Any) -> list[Tensor]:
-    """Tensors with the results of a function."""
+def host_results(call: Callable[..., Any], arguments: Sequence[Argument]) -> list[Tensor]:
+    """Outputs of a function of host arrays."""
+    found = call(*(_array(own.name, own.value) for own in arguments))
     return [tensor_of(a if isinstance(a, np.ndarray) else a.get()) for a in _listed(found)]
-
-
-def argument(device: Device, name: str, value: Any) -> Any:
-    """The argument for a tensor: its copy on the device if it has one, or is to have one, else its
-    array, without gaps."""
-    if device.uses_host_memory:
-        return _array(name, value)
-    if not _is_resident(value):
-        return np.asarray(_array(name, value), order="C")
-    from tiledialect.lowering.runtime.device.queues import queue_for
-
-    return _copy(queue_for(device), name, value)
-
-
-def staying(device: Device, name: str, value: Any) -> Any:
-    """The argument for a tensor, or an array, that is the same at later calls."""
-    found = argument(device, name, value)
-    if device.uses_host_memory or not isinstance(found, np.ndarray):
-        return found
-    from tiledialect.lowering.runtime.device.queues import queue_for
-
-    return upload(queue_for(device), found)
 
 
 def results(
     call: Callable[..., Any],
     device: Device,
-    inputs: Inputs,
+    arguments: Sequence[Argument],
     saved: Collection[int],
     updated: Collection[int] = (),
 ) -> list[Tensor]:
-    """Outputs of a function on a device for tensors, and arrays among them, with their names.
+    """Outputs of a function on a device.
 
     The numbers of outputs in ``saved`` are of those that only a backward pass takes: they stay on
-    the device. ``updated`` has the identities of the inputs that the function changes.
+    the device. ``updated`` has the identities of the tensors that the function changes.
     """
-    if device.uses_host_memory or not any(_is_resident(value) for _, value in inputs):
-        return host_results(call, inputs)
+    if device.uses_host_memory or not any(is_resident(own.value) for own in arguments):
+        return host_results(call, arguments)
     from tiledialect.lowering.runtime.device.queue_state import state_of
     from tiledialect.lowering.runtime.device.queues import queue_for
 
     queue = queue_for(device)
-    arrays = [_copy(queue, *given) for given in inputs]
+    arrays = [array_copy(queue, own.name, own.value) for own in arguments]
     found = _listed(call(*arrays))
     changes = [
-        Change(name, value, array)
-        for (name, value), array in zip(inputs, arrays, strict=True)
-        if id(value) in updated
+        Change(own.name, own.value, array)
+        for own, array in zip(arguments, arrays, strict=True)
+        if id(own.value) in updated
     ]
-    _remove_expired()
+    remove_expired()
     made = state_of(queue).host_array
     hosts = {k: made(a.shape, a.dtype) for k, a in enumerate(found) if k not in saved}
     bring_back(queue, changes, [(host, found[k]) for k, host in hosts.items()])
@@ -290,16 +293,16 @@ def bring_back(
 
     A resident's copy is the array then. One that keeps updates is changed later.
     """
-    from tiledialect.lowering.runtime.call.copies import copy_to_host
-
     at_once = [(array_of(c.name, c.tensor), c.array) for c in changes if not c.is_late]
     copy_to_host(queue, [*results, *at_once])
     for change in changes:
         if (own := resident(change.tensor)) is not None:
-            copy = own.version(change.tensor), change.array
+            version, key = own.version(change.tensor), place_of(queue, change.tensor)
             # Copies of other places in the storage may be old ones.
-            own.copies = {_key(queue, change.tensor): copy}
-            own.ahead = copy if change.is_late else None
+            if change.is_late:
+                own.stays_ahead(key, version, change.array)
+            else:
+                own.copies, own.ahead = {key: (version, change.array)}, None
 
 
 def count_change(value: Any) -> None:
@@ -314,6 +317,22 @@ def count_change(value: Any) -> None:
         own.ahead = now, own.ahead[1]
 
 
+class Counts:
+    """Changes by a call that PyTorch has counted before it; told to copies once, if at all."""
+
+    def __init__(self, values: Sequence[Any], places: Collection[int]):
+        self._given = values, places
+        self._is_told = False
+
+    def tell(self) -> None:
+        """Let copies be current whose next change is counted."""
+        if not self._is_told:
+            self._is_told = True
+            values, places = self._given
+            for place in places:
+                count_change(values[place])
+
+
 def _listed(found: Any) -> list[Any]:
     return list(found) if isinstance(found, tuple) else [found]
 
@@ -322,6 +341,11 @@ def _array(name: str, value: Any) -> Any:
     if isinstance(value, DeviceTensor):
         return array_of(name, value.elements)
     return array_of(name, on_host(value)) if isinstance(value, Tensor) else value
+
+
+def has_late_updates() -> bool:
+    """Whether the host does not have all elements of some tensor."""
+    return bool(_late)
 
 
 def on_host(value: Any) -> Any:
@@ -337,7 +361,7 @@ def forget_copies(tensor: Tensor) -> None:
         own.copies.clear()
 
 
-def _is_resident(value: Any) -> bool:
+def is_resident(value: Any) -> bool:
     """Whether a value has a copy on the device, or is one."""
     if isinstance(value, DeviceTensor):
         return value.is_on_device
@@ -354,11 +378,12 @@ def resident(value: Any) -> Resident | None:
     return None if found is None or found.reference.expired() else found
 
 
-def _key(queue: Any, tensor: Tensor) -> tuple[Any, ...]:
+def place_of(queue: Any, tensor: Tensor) -> tuple[Any, ...]:
+    """Key of the copy of a tensor on a queue's device."""
     return queue, tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
 
 
-def _copy(queue: Any, name: str, value: Any) -> Any:
+def array_copy(queue: Any, name: str, value: Any) -> Any:
     """The copy of a tensor in the device's memory, made if there is none of its version."""
     if not isinstance(value, Tensor | np.ndarray):
         return value
@@ -367,11 +392,16 @@ def _copy(queue: Any, name: str, value: Any) -> Any:
     own = resident(value)
     if own is None:
         return upload(queue, _array(name, value))
-    key, version = _key(queue, value), own.version(value)
+    key, version = place_of(queue, value), own.version(value)
     known, array = own.copies.get(key, (None, None))
     if known != version:
         own.bring_back()
-        array = upload(queue, array_of(name, value))
+        new = np.asarray(array_of(name, value), order="C")
+        if array is None:
+            array = upload(queue, new)
+        else:
+            # Calls that keep the array see the new elements.
+            copy_to_device(queue, array, new)
         forget_pages(value)
         # Copies of earlier versions are not read again.
         current = {k: copy for k, copy in own.copies.items() if copy[0] == version}
@@ -395,34 +425,36 @@ class Parts:
         """Names of the inputs that calls change."""
         self._packings: dict[tuple[str, ...], Packing | None] = {}
 
-    def of(self, inputs: Inputs) -> tuple[Function, Inputs, Collection[str]]:
-        """The function to call for tensors, its inputs, and the names of those given of which
-        there are results among these. Results of parameters alone are kept until one changes."""
-        own = dict(inputs)
-        found = {name: resident(value) for name, value in inputs} if _residents else {}
+    def of(
+        self, arguments: Sequence[Argument]
+    ) -> tuple[Function, Sequence[Argument], Sequence[Argument]]:
+        """The function to call for arguments, its own, and those of which there are results among
+        these. Results of parameters alone are kept until one changes."""
+        found = {own.name: resident(own.value) for own in arguments} if _residents else {}
         residents = {n: r for n, r in found.items() if r is not None and n not in self._changing}
         if not residents:
-            return self.function, inputs, ()
-        names = self.function.inputs
-        constants = tuple(o for o, (n, _) in zip(names, inputs, strict=True) if n in residents)
+            return self.function, arguments, ()
+        named = dict(zip(self.function.inputs, arguments, strict=True))
+        constants = tuple(name for name, own in named.items() if own.name in residents)
         if constants not in self._packings:
-            types = tuple(tensor_type(value) for _, value in inputs)
+            types = tuple(own.type for own in arguments)
             self._packings[constants] = packing_of(self.function, types, constants)
         packing = self._packings[constants]
         if packing is None:
-            return self.function, inputs, ()
-        given = {o: own[n] for o, (n, _) in zip(names, inputs, strict=True)}
-        read = [n for o, (n, _) in zip(names, inputs, strict=True) if o in packing.constants]
-        pairs = ((residents[n], own[n]) for n in read)
-        current = [(r, _key(None, v), r.version(v)) for r, v in pairs]
+            return self.function, arguments, ()
+        given = {name: own.value for name, own in named.items()}
+        read = [own for name, own in named.items() if name in packing.constants]
+        pairs = ((residents[own.name], own.value) for own in read)
+        current = [(r, place_of(None, v), r.version(v)) for r, v in pairs]
         versions, kept = self._kept.find(packing.text) or (None, ())
         if versions is None or not _same(versions, current):
             kept = packing.results(self._first(given, packing))
             for name in packing.constants:
                 forget_pages(given[name])
             self._kept.put(packing.text, (current, kept))
-        arrays = packing.arrays(given, kept)
-        return packing.second, list(zip(packing.second.inputs, arrays, strict=True)), read
+        sources = [*(named[name].source for name in packing.inputs), *(None for _ in kept)]
+        rows = zip(packing.second.inputs, packing.arrays(given, kept), sources, strict=True)
+        return packing.second, [Argument(*row) for row in rows], read
 
     def _first(self, given: Mapping[str, Any], packing: Packing) -> dict[str, Any]:
         """Arrays of parameters on the device; they are copied for this alone."""

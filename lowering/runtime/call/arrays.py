@@ -234,6 +234,13 @@ def upload(queue: cl.CommandQueue, array: Any) -> cla.Array:
     return cla.to_device(queue, np.asarray(array, order="C"))
 
 
+def room(queue: cl.CommandQueue, shape: Sequence[int], dtype: np.dtype[Any]) -> cla.Array:
+    """An array in a device's memory without numbers yet."""
+    import pyopencl.array as cla
+
+    return cla.empty(queue, tuple(shape), dtype)
+
+
 def common_queue(name: str, arrays: Sequence[cla.Array]) -> cl.CommandQueue:
     """The queue of the first array that has one; all inputs of ``name`` must be of one context."""
     queue = arrays[0].queue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyopencl as cl
 
 from tiledialect.lowering.runtime.device.devices import device_of
@@ -68,3 +69,16 @@ def copy_to_host(
         if array.nbytes:
             data: Any = own.base_data
             cl.enqueue_copy(queue, array, data)
+
+
+def copy_to_device(
+    queue: cl.CommandQueue, array: cla.Array, source: npt.NDArray[Any], *, waits: bool = True
+) -> cl.Event | None:
+    """Copy the elements of an array of the host to one on a device that is there, without gaps.
+
+    Without a wait the source's memory is read until the event is gone, which waits for it.
+    """
+    if not source.nbytes:
+        return None
+    data: Any = array.base_data
+    return cl.enqueue_copy(queue, data, source.reshape(-1).view(np.uint8), is_blocking=waits)

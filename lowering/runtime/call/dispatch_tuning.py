@@ -13,8 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime.call.arrays import Array
-from tiledialect.lowering.runtime.call.launch import HostRun
+from tiledialect.lowering.runtime.call.launch import Executable, HostRun
 from tiledialect.lowering.runtime.device.queue_state import QueueState, state_in_caller
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.specialization import Specialization
@@ -49,25 +48,25 @@ class Calls:
 
 
 def calls_on_host(
-    specialization: Specialization, state: QueueState, kind: Callable[..., Any] | None
+    specialization: Specialization, state: QueueState, run: Callable[[Executable], HostRun]
 ) -> Calls:
-    """Calls with NumPy arrays, on the device's threads or by the calling thread alone.
+    """Calls with memory of the host, on the device's threads or by the calling thread alone.
 
-    The results are ``kind`` of the outputs, or the only output where ``kind`` is None.
+    ``run`` gives the function of an executable that they call.
     """
     shared = specialization.executable(state, on_host=True)
     caller = state_in_caller(state.device)
     if caller is None or not shared.by_pointers or not shared.launches:
-        return Calls(shared.plan, shared.host_run(kind))
+        return Calls(shared.plan, run(shared))
 
     def alone() -> HostRun:
-        return specialization.executable(caller, on_host=True).host_run(kind)
+        return run(specialization.executable(caller, on_host=True))
 
-    return DispatchTuning(shared.plan, shared.host_run(kind), alone, len(shared.launches))
+    return DispatchTuning(shared.plan, run(shared), alone, len(shared.launches))
 
 
 class DispatchTuning(Calls):
-    """Calls of a plan for NumPy arrays, of which the first are timed."""
+    """Calls of a plan for memory of the host, of which the first are timed."""
 
     def __init__(
         self, plan: Plan, shared: HostRun, in_caller: Callable[[], HostRun], launches: int
@@ -78,32 +77,32 @@ class DispatchTuning(Calls):
         self._times: dict[str, list[float]] = {"shared": [], "alone": []}
         self._limit = SHORT * launches
 
-    def _shared(self, arrays: Sequence[Array]) -> Any:
-        results = self._timed("shared", arrays)
+    def _shared(self, given: Sequence[Any]) -> Any:
+        results = self._timed("shared", given)
         times = self._times["shared"]
         if len(times) >= WARM:
             is_long = min(times) > self._limit
             self.run = self._ways["shared"] if is_long else self._alone
         return results
 
-    def _alone(self, arrays: Sequence[Array]) -> Any:
+    def _alone(self, given: Sequence[Any]) -> Any:
         try:
             if "alone" not in self._ways:
                 self._ways["alone"] = self._make_alone()
-            results = self._timed("alone", arrays)
+            results = self._timed("alone", given)
         except TileError:
             # Whatever is wrong with such a queue, there is the other.
             self.run = self._ways["shared"]
-            return self.run(arrays)
+            return self.run(given)
         self.run = self._shared
         if len(self._times["alone"]) >= ROUNDS and all(map(_is_known, self._times.values())):
             shared, alone = map(min, self._times.values())
             self.run = self._ways["alone" if alone < CLEARLY * shared else "shared"]
         return results
 
-    def _timed(self, way: str, arrays: Sequence[Array]) -> Any:
+    def _timed(self, way: str, given: Sequence[Any]) -> Any:
         start = perf_counter()
-        results = self._ways[way](arrays)
+        results = self._ways[way](given)
         self._times[way].append(perf_counter() - start)
         return results
 

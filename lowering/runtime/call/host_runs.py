@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import ctypes
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyopencl as cl
 from tiledialect.lowering.runtime.call.arrays import Array
 from tiledialect.lowering.runtime.call.host_arrays import around, pointer, wrapped
 from tiledialect.lowering.runtime.device.queue_state import QueueState
-from tiledialect.lowering.runtime.program.plan import Plan
+from tiledialect.lowering.runtime.program.plan import Plan, Tensor
 
 BYTE = np.dtype(np.uint8)
 
@@ -22,14 +23,14 @@ class Executable(Protocol):
     plan: Plan
     state: QueueState
     buffers: dict[int, cl.Buffer]
-    kept: dict[int, cl.Buffer]
-    moving: Collection[int]
-
-    def keep(self, buffers: Mapping[int, cl.Buffer]) -> None:
-        """Replace kept buffers."""
+    by_pointers: bool
 
     def enqueue(self, given: Sequence[Any]) -> Sequence[cl.Event]:
         """Enqueue the steps with the arguments that differ by call; the last event, if any."""
+        ...
+
+    def enqueue_again(self, given: Sequence[Any]) -> Sequence[cl.Event]:
+        """Enqueue the steps with arguments most of which are those of the last call."""
         ...
 
 
@@ -38,6 +39,26 @@ def by_pointers(own: Executable, arrays: Sequence[Array], outputs: Sequence[Arra
     events = own.enqueue([pointer(array) for array in (*arrays, *outputs)])
     for event in events[-1:]:
         event.wait()
+
+
+def at_addresses(own: Executable, given: Sequence[int]) -> None:
+    """Run on the memory of the inputs and outputs at addresses."""
+    if own.by_pointers:
+        for event in own.enqueue_again(given)[-1:]:
+            event.wait()
+        return
+    tensors = [*own.plan.inputs, *own.plan.outputs]
+    arrays = [array_at(*pair) for pair in zip(given, tensors, strict=True)]
+    count = len(own.plan.inputs)
+    in_place(own, arrays[:count], arrays[count:])
+
+
+def array_at(address: int, tensor: Tensor) -> Array:
+    """The array of a tensor in memory of the host."""
+    if not tensor.nbytes:
+        return np.empty(tensor.shape, tensor.dtype)
+    memory: Any = (ctypes.c_char * tensor.nbytes).from_address(address)
+    return np.frombuffer(memory, tensor.dtype).reshape(tensor.shape)
 
 
 def in_place(own: Executable, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
@@ -58,16 +79,15 @@ def in_place(own: Executable, arrays: Sequence[Array], outputs: Sequence[Array])
 
 
 def staged(own: Executable, arrays: Sequence[Any], outputs: Sequence[Array]) -> None:
-    """Copy the arrays to buffers that stay, and the results back; kept inputs are on the device."""
-    queue, kept, plan = own.state.queue, own.kept, own.plan
-    own.keep({k: arrays[k].base_data for k in own.moving if arrays[k].nbytes})
+    """Copy the arrays to buffers that stay, and the results back."""
+    queue, plan = own.state.queue, own.plan
     copies = [
         cl.enqueue_copy(queue, own.buffers[k], array, is_blocking=False)
         for k, array in enumerate(arrays)
-        if k not in kept and array.nbytes
+        if array.nbytes
     ]
-    own.enqueue(())
-    changed = [(k, arrays[k]) for k in plan.updated if k not in kept]
+    own.enqueue_again(())
+    changed = [(k, arrays[k]) for k in plan.updated]
     for k, array in (*enumerate(outputs, plan.tensor_count - len(outputs)), *changed):
         if array.nbytes:
             cl.enqueue_copy(queue, array, own.buffers[k])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import median
@@ -15,9 +15,15 @@ import pyopencl as cl
 from tiledialect.lowering.runtime.call.arrays import Array
 from tiledialect.lowering.runtime.call.copies import copy_bytes
 from tiledialect.lowering.runtime.call.generated_calls import generated_call
-from tiledialect.lowering.runtime.call.host_runs import by_pointers, in_place, staged
+from tiledialect.lowering.runtime.call.host_runs import (
+    at_addresses,
+    by_pointers,
+    in_place,
+    staged,
+)
 from tiledialect.lowering.runtime.call.profiles import KernelTime, Profile
 from tiledialect.lowering.runtime.call.refusals import check_sizes, out_of_memory, refusal
+from tiledialect.lowering.runtime.call.repeated_launches import RepeatedLaunches, at_address
 from tiledialect.lowering.runtime.device.queue_state import KeptBuffer, QueueState
 from tiledialect.lowering.runtime.device.queues import check_process
 from tiledialect.lowering.runtime.program.plan import (
@@ -39,15 +45,14 @@ Result = TypeVar("Result")
 Log = Sequence[tuple[Launch, cl.Event]]
 """Launches with their events, in order."""
 
-NOTHING: Mapping[int, cl.Buffer] = {}
 SPOILT = np.array([0xFF], np.uint8)
 """Byte of memory that nobody should read: reals of it are no numbers, integers are -1."""
 
 
 Memory = Any
 """Argument of a kernel for a tensor: a buffer, or an address of the host."""
-HostRun = Callable[[Sequence[Array]], Any]
-"""Gives the outputs for NumPy arrays."""
+HostRun = Callable[[Sequence[Any]], Any]
+"""Runs on memory of the host: gives the outputs for NumPy arrays, or writes them at addresses."""
 FEW = 256
 """The launches of a plan up to which its calls are generated, which takes 60 us for each; a call
 then takes 3 us less for each."""
@@ -69,7 +74,6 @@ class Executable:
 
     It takes NumPy arrays or pyopencl ones, as said when it is made. NumPy arrays are worked on in
     place where the device computes in the host's memory, else copied through buffers of the state.
-    Inputs with buffers that are ``kept`` are not copied then.
     """
 
     def __init__(
@@ -78,7 +82,6 @@ class Executable:
         built: Mapping[str, Built],
         state: QueueState,
         on_host: bool,
-        kept: Mapping[int, cl.Buffer] = NOTHING,
     ):
         check_sizes(plan, state.device)
         self.plan = plan
@@ -91,12 +94,9 @@ class Executable:
         takes_pointers = state.takes_pointers and not state.out_of_order
         self.by_pointers = self.in_place and takes_pointers and are_launches
         """Whether kernels are given where NumPy arrays are; copies are from buffers to buffers."""
-        self.kept = dict(kept)
-        self.moving: Collection[int] = ()
-        """Numbers of the kept inputs whose buffers calls may replace."""
         self.fixed = 0 if self.staged else plan.tensor_count
         """The number of the first buffer that is the same at every call."""
-        tensors = [k for k in range(self.fixed, plan.tensor_count) if k not in kept]
+        tensors = range(self.fixed, plan.tensor_count)
         order = sorted(tensors, key=lambda k: -plan.sizes[k])
         self.scratch_sizes = [*(plan.allocations or (0,)), *(plan.sizes[k] for k in order)]
         """Sizes of scratch buffers: intermediates, then copies of tensors, largest first."""
@@ -108,8 +108,8 @@ class Executable:
         """Offsets of the slots in their allocations; the plan gives them to kernels."""
         self.generation = -1
         """The state's when the kernels were given its buffers; before, and unknown, -1."""
-        self.addresses: list[int | None] = [None] * plan.tensor_count
-        """Addresses that generated calls last gave the kernels."""
+        self.addresses: list[Memory | int | None] = [None] * self.fixed
+        """Addresses, or buffers, that the kernels were last given, where that is known."""
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
         self.launches = plan.launches
         self.log: list[tuple[Launch, cl.Event]] | None = None
@@ -131,14 +131,13 @@ class Executable:
         return [*map(self.kernel_of, self.launches)]
 
     @cached_property
-    def sequence(self) -> Sequence[tuple[cl.Kernel, tuple[int, ...], tuple[int, ...]]]:
-        """Kernels and sizes of the launches where these are all steps, and no argument differs by
-        call; else none."""
+    def repeated(self) -> RepeatedLaunches | None:
+        """The steps, where they are launches that are executed in order."""
         are_launches = all(isinstance(step, Launch) for step in self.plan.steps)
-        if not self.staged or self.state.out_of_order or not are_launches:
-            return ()
-        pairs = zip(self.kernels, self.launches, strict=True)
-        return [(kernel, step.global_size, step.local_size) for kernel, step in pairs]
+        if not are_launches or self.state.out_of_order:
+            return None
+        launches = [*zip(self.kernels, self.launches, strict=True)]
+        return RepeatedLaunches(self.state.queue, launches, self.addresses)
 
     @cached_property
     def steps(self) -> Sequence[Step]:
@@ -207,7 +206,6 @@ class Executable:
             return
         tensors = {k: state.scratch[place] for k, place in self.places.items()}
         self.buffers = tensors | {k: kept.buffer for k, kept in self.constants.items()}
-        self.buffers |= self.kept
         for k, slot in enumerate(self.plan.slots, self.plan.first_slot):
             self.buffers[k] = state.scratch[slot.allocation]
         for launch, kernel in zip(self.launches, self.kernels, strict=True):
@@ -217,13 +215,6 @@ class Executable:
         self.addresses[:] = [None] * len(self.addresses)
         self.generation = state.generation
 
-    def keep(self, buffers: Mapping[int, cl.Buffer]) -> None:
-        """Replace kept buffers; the caller holds the lock."""
-        if any(self.kept[k] is not buffer for k, buffer in buffers.items()):
-            self.kept |= buffers
-            self.generation = -1
-            self.bind()
-
     def enqueue(
         self, given: Sequence[Memory], wait_for: Sequence[cl.Event] | None = None
     ) -> list[cl.Event]:
@@ -231,12 +222,15 @@ class Executable:
 
         Returns the last event, if there is one.
         """
-        if self.sequence and self.log is None:
-            queue, event = self.state.queue, None
-            for kernel, global_size, local_size in self.sequence:
-                event = cl.enqueue_nd_range_kernel(queue, kernel, global_size, local_size)
-            return [] if event is None else [event]
+        self.addresses[:] = [None] * len(self.addresses)
         return self._run_steps(self.steps, given, wait_for)
+
+    def enqueue_again(self, given: Sequence[Memory | int]) -> list[cl.Event]:
+        """Enqueue the steps with buffers, or addresses of the host, most of which are those of the
+        last call; the caller keeps the buffers."""
+        if self.repeated is not None and self.log is None:
+            return self.repeated.enqueue(given)
+        return self.enqueue([at_address(own) if isinstance(own, int) else own for own in given])
 
     def _run_steps(
         self,
@@ -308,6 +302,10 @@ class Executable:
 
         return run
 
+    def address_run(self) -> Callable[[Sequence[int]], None]:
+        """Function that runs on memory of the host at addresses of the inputs and outputs."""
+        return lambda addresses: self._guarded(at_addresses, addresses)
+
     def profile(
         self,
         arrays: Sequence[Array],
@@ -343,12 +341,9 @@ class Executable:
         return outputs, Profile(self.state.device, times, self.plan.peak_memory, repeat)
 
     def _profiled(self, arrays: Sequence[Array]) -> tuple[list[Array], Log]:
-        # Generated calls do not know of the arguments that kernels are given here.
-        self.generation = -1
         return self._logged(arrays, self._outputs())
 
     def _on_spoilt(self, arrays: Sequence[Array]) -> tuple[list[Array], Log]:
-        self.generation = -1
         for buffer in self.state.scratch:
             cl.enqueue_fill_buffer(self.state.queue, buffer, SPOILT, 0, buffer.size)
         self.state.queue.finish()
@@ -380,9 +375,7 @@ class Executable:
         """
         state = QueueState(self.state.queue, self.state.is_synchronous)
         on_host = self.in_place or self.staged
-        made = Executable(self.plan, self.built, state, on_host, self.kept)
-        made.moving = self.moving
-        return made
+        return Executable(self.plan, self.built, state, on_host)
 
     def _guarded(self, run: Callable[[Executable, Sequence[Any]], Result], arrays: Any) -> Result:
         """Run while holding the lock; whatever goes wrong, nothing runs on afterwards."""
@@ -424,16 +417,26 @@ class Executable:
         run = staged if self.staged else by_pointers if self.by_pointers else in_place
         return partial(run, self)
 
-    # -- pyopencl arrays ---------------------------------------------------------------------
+    # -- memory of the device ----------------------------------------------------------------
+
+    def on_buffers(self, buffers: Sequence[cl.Buffer]) -> None:
+        """Run with buffers of the inputs and outputs, which the caller keeps; does not wait."""
+        self._guarded(Executable.enqueue_again, buffers)
 
     def on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
         """The outputs for contiguous pyopencl arrays of the plan's types; does not wait."""
         return self._guarded(Executable._on_device, arrays)
 
+    def output(self, number: int, allocator: Any = None) -> cla.Array:
+        """A new array for an output on the device."""
+        state = self.state
+        allocator = allocator or state.pool or state.allocate
+        return _with_memory(self._parts_of_outputs[number], allocator)
+
     def _on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
         state = self.state
-        allocator: Any = (arrays[0].allocator if arrays else None) or state.pool or state.allocate
-        outputs = [_with_memory(parts, allocator) for parts in self._parts_of_outputs]
+        allocator: Any = arrays[0].allocator if arrays else None
+        outputs = [self.output(k, allocator) for k in range(len(self.dtypes))]
         if state.is_simulator:
             for output in outputs:
                 if output.base_data:

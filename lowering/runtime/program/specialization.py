@@ -17,7 +17,7 @@ from tiledialect.errors import TileError
 from tiledialect.ir.signature import type_text
 from tiledialect.ir.target_spec import SIMULATOR, precision_of
 from tiledialect.lowering.quirks.prelude import prelude
-from tiledialect.lowering.runtime.call.launch import NOTHING, Executable
+from tiledialect.lowering.runtime.call.launch import Executable
 from tiledialect.lowering.runtime.call.refusals import check_sizes
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.device.devices import target_system_spec
@@ -98,15 +98,13 @@ class Specialization:
         self.is_kept = stored is not None
         """Whether the plan is on disk."""
 
-    def executable(
-        self, state: QueueState, on_host: bool, kept: Mapping[int, cl.Buffer] = NOTHING
-    ) -> Executable:
-        """The plan ready to run on a queue of the device; inputs that are ``kept`` stay there."""
+    def executable(self, state: QueueState, on_host: bool) -> Executable:
+        """The plan ready to run on a queue of the device."""
         check_double(self.plan, self.device)
         check_sizes(self.plan, self.device)
         with _building:
             self._check_sound()
-            return Executable(self.plan, self._programs(state), state, on_host, kept)
+            return Executable(self.plan, self._programs(state), state, on_host)
 
     def _check_sound(self) -> None:
         """Try kernels that a user gives, or their schedules, in another process, once.
