@@ -238,12 +238,6 @@ def test_schedulers_with_fewer_sub_groups_wait_for_others():
     assert of_items(twelve).seconds == of_items(twelve, uneven=0.0).seconds
 
 
-def test_the_instructions_of_a_long_body_are_fetched_first():
-    short, long = (tiled(256, 3072, 768, n) for n in (4, 8))
-    more = [of_items(s).seconds - of_items(s, code=0.0).seconds for s in (short, long)]
-    assert 0 < 3.9 * more[0] < more[1]
-
-
 @pytest.mark.parametrize(("shared", "tiles"), [(2, 1), (4, 3), (8, 6)])
 def test_sums_that_work_items_share_need_local_memory_for_the_parts_given_away(
     shared: int, tiles: int

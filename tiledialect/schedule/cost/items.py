@@ -64,7 +64,6 @@ def items_estimate(m: Model) -> Estimate:
         if resident == 1 < groups_unit and not facts.is_rows:
             seconds *= rates.lone
         seconds += memory * _last_wave(m)
-    seconds += rates.code * m.unrolled * facts.operations
     return Estimate(
         seconds=seconds,
         arithmetic=arithmetic * groups_unit,

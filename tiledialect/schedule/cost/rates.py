@@ -52,7 +52,6 @@ class Items:
     spill: float
     warps_for_half: float
     uneven: float
-    code: float
     ends: float
     warps_for_ends: float
     cycles_a_word: float
