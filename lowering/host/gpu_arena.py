@@ -20,8 +20,9 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.analysis.memory_updates import updates
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.ir.host_memory import nbytes, root
+from tiledialect.ir.host_memory import nbytes, root, whole
 from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.ir.target_spec import buffer_alignment, limit
@@ -32,7 +33,7 @@ from tiledialect.lowering.host.adjacent_buffers import (
     place_side_by_side,
 )
 from tiledialect.lowering.host.buffer_offsets import add_parts
-from tiledialect.lowering.host.memory_plan import Lifetime, plan_memory
+from tiledialect.lowering.host.memory_plan import Lifetime, Place, places_in_results, plan_memory
 from tiledialect.rounding import ceil_div
 
 UNLIMITED = 2**63
@@ -59,10 +60,39 @@ def _is_plain(op: gpu.AllocOp) -> bool:
     )
 
 
+def results(host: func.FuncOp) -> list[gpu.AllocOp]:
+    """The allocations that a host function returns as they are, each as one result."""
+    block = host.body.block
+    if block.last_op is None:
+        return []
+    updated = updates(host)
+    returned = [root(v) for k, v in enumerate(block.last_op.operands) if k not in updated]
+    others = [root(v) for k, v in enumerate(block.last_op.operands) if k in updated]
+    return [
+        op
+        for op in block.ops
+        if isinstance(op, gpu.AllocOp)
+        and returned.count(op.result) == 1
+        and op.result not in others
+        and _is_plain(op)
+        and all(_is_whole(v, op) for v in block.last_op.operands if root(v) is op.result)
+    ]
+
+
+def _is_whole(value: SSAValue, op: gpu.AllocOp) -> bool:
+    """Whether a returned memref has all elements of an allocation."""
+    t = value.type
+    assert isinstance(t, MemRefType)
+    return t.has_static_shape() and isinstance(t.layout, NoneAttr) and nbytes(t) == _size(op)
+
+
 def lifetimes(
-    host: func.FuncOp, alignment: int = 1, inside: Mapping[gpu.AllocOp, Inside] = NOTHING
+    host: func.FuncOp,
+    allocations: Sequence[gpu.AllocOp],
+    alignment: int = 1,
+    inside: Mapping[gpu.AllocOp, Inside] = NOTHING,
 ) -> list[Lifetime]:
-    """Lifetimes of intermediates, in ops of the host function, with their sizes rounded up.
+    """Lifetimes of allocations, in ops of the host function, with their sizes rounded up.
 
     What is used in a loop and outside is alive in all iterations; what is used in a loop alone is
     written anew in each. Uses of those ``inside`` of others are uses of these.
@@ -77,7 +107,7 @@ def lifetimes(
             uses.setdefault(root(value), []).append(moment)
     # What is allocated is not alive before it is used.
     used: dict[gpu.AllocOp, list[int]] = {}
-    for op in intermediates(host):
+    for op in allocations:
         own = uses[op.result][1:] or uses[op.result]
         used.setdefault(outermost(op, inside).whole, []).extend(own)
     sizes = (ceil_div(max(1, _size(op)), alignment) * alignment for op in used)
@@ -100,17 +130,30 @@ def _size(op: gpu.AllocOp) -> int:
     return nbytes(op.result.type)
 
 
+Held = Mapping[gpu.AllocOp, Sequence[tuple[gpu.AllocOp, int]]]
+"""Allocations that lie in no other, with those in them, and the places of these."""
+
+
 def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
-    """Make the intermediates parts of one allocation, or of several if there is a largest size."""
+    """Make the intermediates parts of one allocation, or of several if there is a largest size.
+
+    Where that makes it smaller, some are parts of results that are written later.
+    """
     everything = intermediates(host)
     inside = place_side_by_side(host, everything, alignment)
     held: dict[gpu.AllocOp, list[tuple[gpu.AllocOp, int]]] = {}
     for op in everything:
         outer = outermost(op, inside)
         held.setdefault(outer.whole, []).append((op, outer.offset))
-    allocations, lives = list(held), lifetimes(host, alignment, inside)
-    arenas: list[gpu.AllocOp] = []
+    lives = lifetimes(host, everything, alignment, inside)
     offsets: dict[int, arith.ConstantOp] = {}
+    returned = results(host)
+    sizes = lifetimes(host, everything, 1, inside)
+    places = places_in_results(sizes, lifetimes(host, returned), alignment)
+    made = _in_results(returned, held, places, offsets)
+    stay = [k not in places for k in range(len(held))]
+    allocations, lives = list(compress(held, stay)), list(compress(lives, stay))
+    arenas: list[gpu.AllocOp] = []
     while allocations:
         plan = plan_memory(lives)
         ends = [offset + b.size for offset, b in zip(plan.offsets, lives, strict=True)]
@@ -121,15 +164,39 @@ def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
         arenas.append(_arena(max(compress(ends, fit)), allocations[0]))
         for op, offset in compress(zip(allocations, plan.offsets, strict=True), fit):
             for part, place in held[op]:
-                at = arith.ConstantOp(IntegerAttr(offset + place, IndexType()))
-                _replace(part, arenas[-1], offsets.setdefault(offset + place, at))
+                _replace(part, arenas[-1], _offset(offset + place, offsets))
         rest = [not f for f in fit]
         allocations, lives = list(compress(allocations, rest)), list(compress(lives, rest))
     block = host.body.block
-    Rewriter.insert_op([*arenas, *offsets.values()], InsertPoint.at_start(block))
+    Rewriter.insert_op([*made, *arenas, *offsets.values()], InsertPoint.at_start(block))
     assert block.last_op is not None
     frees = [gpu.DeallocOp(arena.result) for arena in arenas]
     Rewriter.insert_op(frees, InsertPoint.before(block.last_op))
+
+
+def _in_results(
+    returned: Sequence[gpu.AllocOp],
+    held: Held,
+    places: Mapping[int, Place],
+    offsets: dict[int, arith.ConstantOp],
+) -> list[gpu.AllocOp]:
+    """Make intermediates at these places parts of results, whose new allocations it gives."""
+    made: dict[int, gpu.AllocOp] = {}
+    for result in sorted({place.result for place in places.values()}):
+        own = returned[result]
+        made[result] = _arena(_size(own), own)
+        made[result].result.name_hint = own.result.name_hint
+        _replace(own, made[result], _offset(0, offsets))
+    for k, op in enumerate(held):
+        if (place := places.get(k)) is not None:
+            for part, at in held[op]:
+                _replace(part, made[place.result], _offset(place.offset + at, offsets))
+    return [*made.values()]
+
+
+def _offset(number: int, offsets: dict[int, arith.ConstantOp]) -> arith.ConstantOp:
+    """A number of bytes, which is made once."""
+    return offsets.setdefault(number, arith.ConstantOp(IntegerAttr(number, IndexType())))
 
 
 def _arena(size: int, model: gpu.AllocOp) -> gpu.AllocOp:
@@ -158,10 +225,13 @@ def mark_parts(host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]) -
     An allocation whose parts are all at its start needs none. In others those at the start have
     offsets, too: kernels do not depend on the order of the parts, which changes with their sizes.
     """
+    block = host.body.block
+    returned = {root(v) for v in block.last_op.operands} if block.last_op else set[SSAValue]()
     shifts: dict[SSAValue, set[SSAValue]] = {}
     for part in ops_of(host, memref.ViewOp):
         shifts.setdefault(part.source, set()).add(part.byte_shift)
-    shifted = {arena for arena, found in shifts.items() if len(found) > 1}
+    in_results = {*map(whole, returned)}
+    shifted = {arena for arena, found in shifts.items() if len(found) > 1 or arena in in_results}
     for launch in ops_of(host, gpu.LaunchFuncOp):
         if kernel := kernels.get(launch.kernel):
             owners = [root(v).owner for v in launch.kernelOperands]
@@ -170,7 +240,9 @@ def mark_parts(host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]) -
                 (
                     k
                     for k, part in enumerate(owners)
-                    if isinstance(part, memref.ViewOp) and part.source in shifted
+                    if isinstance(part, memref.ViewOp)
+                    and part.source in shifted
+                    and part.result not in returned
                 ),
             )
 
@@ -180,7 +252,8 @@ class GpuArenaPass(ModulePass):
 
     Intermediates that live at different times may have the same place; the offsets are planned so
     that the allocation is hardly larger than the largest set of intermediates that live together.
-    Results have allocations of their own. Kernels that are given parts are marked with the
+    Results have allocations of their own. Intermediates may be parts of one that are needed no more
+    when the result is written first. Kernels that are given parts are marked with the
     attribute `tile.parts`: in OpenCL C they take the allocation and the offset of the part in it. A
     kernel that copies intermediates side by side, or a piece of one (`nest.beside`), is left out
     where they can lie in its result from the start, or this in them. A simulator, which watches the

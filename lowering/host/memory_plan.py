@@ -1,10 +1,12 @@
-"""Plan of the places in one allocation of buffers with different lifetimes."""
+"""Plan of the places in one allocation, and in results, of buffers with different lifetimes."""
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from tiledialect.rounding import ceil_div
 
 
 @dataclass(frozen=True)
@@ -14,6 +16,10 @@ class Lifetime:
     size: int
     first: int
     last: int
+
+    def meets(self, other: Lifetime) -> bool:
+        """Whether both are needed at some moment."""
+        return self.first <= other.last and other.first <= self.last
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,9 @@ GOOD = 1.02
 """Share of the least possible size up to which a plan is good enough."""
 ATTEMPTS = 24
 """Most attempts in which the buffer that ends highest is placed earlier."""
+SMALL = 1 << 16
+"""Bytes of the smallest result that other buffers lie in, and of the smallest of these: caches hold
+less."""
 
 
 def largest_alive(buffers: Sequence[Lifetime]) -> int:
@@ -99,3 +108,76 @@ def _place(buffers: Sequence[Lifetime], order: Sequence[int]) -> MemoryPlan:
         insort(placed, (offset, offset + b.size, b.first, b.last))
         total = max(total, offset + b.size)
     return MemoryPlan(tuple(offsets), total)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Part of a result in which a buffer lies until the result is written."""
+
+    result: int
+    offset: int
+
+
+def places_in_results(
+    buffers: Sequence[Lifetime], results: Sequence[Lifetime], alignment: int = 1
+) -> dict[int, Place]:
+    """Buffers that lie in results which nothing has been written to while they live.
+
+    The largest ones of the moment when most memory is needed go there, the latest of equal ones
+    first, until no fewer bytes would do. The rest stays in memory that serves all calls, and is
+    warm.
+    """
+    places: dict[int, Place] = {}
+    if not any(r.size >= SMALL for r in results):
+        return places
+    enough = largest_alive([*buffers, *results]) - sum(r.size for r in results)
+    while True:
+        rest = [k for k in range(len(buffers)) if k not in places]
+        alive = [rest[k] for k in _fullest([buffers[k] for k in rest])]
+        if sum(buffers[k].size for k in alive) <= max(0, enough):
+            return places
+        large = [k for k in alive if buffers[k].size >= SMALL]
+        for k in sorted(large, key=lambda k: (-buffers[k].size, -buffers[k].last)):
+            if (found := _free_place(k, buffers, results, places, alignment)) is not None:
+                places[k] = found
+                break
+        else:
+            return places
+
+
+def _fullest(buffers: Sequence[Lifetime]) -> list[int]:
+    """Buffers that are alive at the moment when most memory is needed."""
+    ends = sorted((b.last, b.size) for b in buffers)
+    alive = most = moment = done = 0
+    for first, size in sorted((b.first, b.size) for b in buffers):
+        while ends[done][0] < first:
+            alive -= ends[done][1]
+            done += 1
+        alive += size
+        if alive > most:
+            most, moment = alive, first
+    return [k for k, b in enumerate(buffers) if b.first <= moment <= b.last]
+
+
+def _free_place(
+    number: int,
+    buffers: Sequence[Lifetime],
+    results: Sequence[Lifetime],
+    places: Mapping[int, Place],
+    alignment: int,
+) -> Place | None:
+    """The lowest place of a buffer in a result; None if there is none."""
+    own = buffers[number]
+    for k, result in enumerate(results):
+        if own.last >= result.first or result.size < SMALL:
+            continue
+        there = [(p.offset, buffers[b]) for b, p in places.items() if p.result == k]
+        taken = sorted((at, at + b.size) for at, b in there if b.meets(own))
+        offset = 0
+        for start, end in taken:
+            if start - offset >= own.size:
+                break
+            offset = max(offset, ceil_div(end, alignment) * alignment)
+        if offset + own.size <= result.size:
+            return Place(k, offset)
+    return None

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import prod
 
 import numpy as np
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, ModuleOp
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
@@ -23,6 +23,17 @@ def root(value: SSAValue) -> SSAValue:
     while isinstance(value.owner, ALIASES):
         value = value.owner.operands[0]
     return value
+
+
+def whole(value: SSAValue) -> SSAValue | None:
+    """The memory that begins where a root begins; None if it is a part that begins further on."""
+    if not isinstance(value.owner, memref.ViewOp):
+        return value
+    shift = value.owner.byte_shift.owner
+    is_none = isinstance(
+        shift, arith.ConstantOp
+    ) and shift.value == IntegerAttr.from_index_int_value(0)
+    return value.owner.source if is_none else None
 
 
 def nbytes(t: MemRefType[Attribute]) -> int:

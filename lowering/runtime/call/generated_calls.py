@@ -35,7 +35,7 @@ def generated_call(executable: Executable, kind: Callable[..., Any] | None) -> H
     def made() -> list[Any]:
         return prepared(map(executable.kernel_of, launches), [None] * plan.tensor_count)
 
-    own = prepared(executable.kernels, executable.addresses) if plan.slots else None
+    own = prepared(executable.kernels, executable.addresses) if plan.allocations else None
 
     names: dict[str, Any] = {
         **{f"shape{k}": t.shape for k, t in zip(outputs, plan.outputs, strict=True)},
@@ -64,7 +64,7 @@ def _function(executable: Executable, is_single: bool) -> list[str]:
     plan = executable.plan
     steps = _steps(executable)
     outputs = ", ".join(f"t{k}" for k in range(len(plan.inputs), plan.tensor_count))
-    if plan.slots:
+    if plan.allocations:
         test = "if executable.generation != state.generation:"
         steps = ["state.is_busy = True", test, "    executable.bind()", *steps]
         forget = [

@@ -183,13 +183,19 @@ class Executable:
 
     def varying(self, launch: Launch) -> list[tuple[int, int]]:
         """The places of the arguments that differ by call, and the numbers of their tensors."""
-        args = enumerate(launch.args)
-        return [(at, arg) for at, arg in args if isinstance(arg, int) and arg < self.fixed]
+        args = [(at, arg) for at, arg in enumerate(launch.args) if isinstance(arg, int)]
+        numbers = [(at, self._owner(arg)) for at, arg in args]
+        return [(at, number) for at, number in numbers if number < self.fixed]
+
+    def _owner(self, number: int) -> int:
+        """Number of the buffer that a kernel is given for one: of a part of an output, that one."""
+        return self.plan.in_outputs.get(number, number)
 
     def _copying(self, copy: Copy) -> Enqueue:
-        queue, source, target = self.state.queue, copy.source, copy.target
-        from_ = copy.source_offset + self.offsets.get(source, 0)
-        to = copy.target_offset + self.offsets.get(target, 0)
+        queue = self.state.queue
+        from_ = copy.source_offset + self.offsets.get(copy.source, 0)
+        to = copy.target_offset + self.offsets.get(copy.target, 0)
+        source, target = self._owner(copy.source), self._owner(copy.target)
 
         def enqueue(given: Sequence[Memory], wait_for: Sequence[cl.Event] | None) -> cl.Event:
             end = given[target] if target < self.fixed else self.buffers[target]
@@ -207,11 +213,12 @@ class Executable:
         tensors = {k: state.scratch[place] for k, place in self.places.items()}
         self.buffers = tensors | {k: kept.buffer for k, kept in self.constants.items()}
         for k, slot in enumerate(self.plan.slots, self.plan.first_slot):
-            self.buffers[k] = state.scratch[slot.allocation]
+            if self._owner(k) == k:
+                self.buffers[k] = state.scratch[slot.allocation]
         for launch, kernel in zip(self.launches, self.kernels, strict=True):
             for position, arg in enumerate(launch.args):
-                if isinstance(arg, int) and arg >= self.fixed:
-                    kernel.set_arg(position, self.buffers[arg])
+                if isinstance(arg, int) and (owner := self._owner(arg)) >= self.fixed:
+                    kernel.set_arg(position, self.buffers[owner])
         self.addresses[:] = [None] * len(self.addresses)
         self.generation = state.generation
 
@@ -279,7 +286,8 @@ class Executable:
 
     def _holds(self, number: int, given: Sequence[Memory]) -> bool:
         """The boolean in a buffer, when all that was enqueued is done."""
-        buffer = given[number] if number < self.fixed else self.buffers[number]
+        owner = self._owner(number)
+        buffer = given[owner] if owner < self.fixed else self.buffers[owner]
         found = np.empty(1, np.bool_)
         cl.enqueue_copy(self.state.queue, found, buffer, src_offset=self.offsets.get(number, 0))
         return bool(found[0])

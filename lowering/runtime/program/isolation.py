@@ -227,6 +227,7 @@ def _build_and_launch(
     flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
     constants = [cl.Buffer(context, flags, hostbuf=data) for data in plan.constants]
     parts = [cleared(queue, nbytes) for nbytes in plan.allocations]
+    parts += reversed(tensors[len(plan.inputs) :])
     buffers = [*tensors, *constants, *(parts[slot.allocation] for slot in plan.slots)]
     for launch in plan.launches:
         say(tries=f"a launch of {launch.kernel}")

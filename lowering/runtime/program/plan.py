@@ -2,8 +2,8 @@
 
 A plan is plain data, so that it can be kept on disk. Its buffers have numbers: first the inputs,
 then the outputs, then the constants, then the slots, which hold the intermediates: parts of
-allocations that serve all calls. Slots that are not needed at the same time may overlap: the
-commands run in order.
+allocations that serve all calls, or of outputs that nothing has been written to yet. Slots that are
+not needed at the same time may overlap: the commands run in order.
 """
 
 from __future__ import annotations
@@ -137,9 +137,10 @@ def launches_of(steps: Iterable[Command]) -> Iterator[Launch]:
 
 @dataclass(frozen=True)
 class Slot:
-    """A part of an allocation, in bytes."""
+    """A part of an allocation, or of an output, in bytes."""
 
     allocation: int
+    """Number of the allocation; of the first output -1, of the second -2."""
     offset: int
     nbytes: int
 
@@ -192,6 +193,13 @@ class Plan:
     def first_slot(self) -> int:
         """The number of the first slot: buffers before it are tensors and constants."""
         return self.tensor_count + len(self.constants)
+
+    @lazy
+    def in_outputs(self) -> dict[int, int]:
+        """Numbers of the slots that are parts of outputs, with the numbers of these."""
+        numbered = enumerate(self.slots, self.first_slot)
+        first = len(self.inputs) - 1
+        return {k: first - slot.allocation for k, slot in numbered if slot.allocation < 0}
 
     @lazy
     def sizes(self) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ from tiledialect.ir.host_functions import (
     kernel_of,
     reach,
 )
-from tiledialect.ir.host_memory import ALIASES, constant_array, globals_of, nbytes, root
+from tiledialect.ir.host_memory import ALIASES, constant_array, globals_of, nbytes, root, whole
 from tiledialect.ir.launch_labels import layers_of, part_of
 from tiledialect.ir.names import given_name
 from tiledialect.ir.ops_in import ops_of
@@ -181,10 +181,10 @@ class _Host:
         """The allocations that are outputs as they are, with the numbers of these."""
         owned: dict[SSAValue, int] = {}
         for k, value in enumerate(self.returned):
-            source = root(value)
-            if isinstance(source.owner, gpu.AllocOp):
-                whole = 0, _nbytes(source.owner, source)
-                if self._span(self.returned_by, value) == whole:
+            source = whole(root(value))
+            if source is not None and isinstance(source.owner, gpu.AllocOp):
+                all_bytes = 0, _nbytes(source.owner, source)
+                if self._span(self.returned_by, value) == all_bytes:
                     owned.setdefault(source, self.first_output + k)
         return owned
 
@@ -269,13 +269,18 @@ class _Host:
             self.numbers[op.result] = self._slot(number, 0, size, op.result)
 
     def part(self, op: memref.ViewOp) -> None:
-        allocation = self.allocations.get(op.source)
+        allocation, output = self.allocations.get(op.source), self.owned.get(op.source)
+        if output is not None:
+            allocation = self.first_output - 1 - output
         offset, size = self.constants.get(op.byte_shift), _nbytes(op, op.result)
         if allocation is None or not isinstance(offset, int):
             raise _unsupported(op, "the host needs views of allocations at known places")
-        if offset < 0 or offset + size > self.sizes[allocation]:
+        if offset < 0 or offset + size > _nbytes(op, op.source):
             t = op.result.type
             raise _unsupported(op, f"the view {t} reaches beyond its buffer, {op.source.type}")
+        if output is not None and size == _nbytes(op, op.source):
+            self.numbers[op.result] = output
+            return
         self.numbers[op.result] = self._slot(allocation, offset, size, op.result)
 
     def _slot(self, allocation: int, offset: int, size: int, value: SSAValue) -> int:
@@ -288,8 +293,12 @@ class _Host:
 
     def _overlap(self, a: int, b: int) -> bool:
         """Whether the buffers of these numbers have memory in common."""
-        slots = self.slots
-        return a == b or (a in slots and b in slots and slots[a].overlaps(slots[b]))
+        one, other = self.slots.get(a), self.slots.get(b)
+        if one and other:
+            return one.overlaps(other)
+        # A part of an output is in all of it.
+        parts = ((one, b), (other, a))
+        return a == b or any(s and s.allocation == self.first_output - 1 - k < 0 for s, k in parts)
 
     def alias(self, op: Operation) -> None:
         if isinstance(op, memref.ReinterpretCastOp):

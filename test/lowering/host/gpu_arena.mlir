@@ -137,3 +137,53 @@ builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"G
     func.return
   }
 }
+
+// -----
+
+// What is needed no more when a result is written first lies in the result, if less memory is needed so.
+// CHECK:      func.func @in_result
+// CHECK-NEXT:   %o = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<80000xi8, 1 : i32>
+// CHECK-NEXT:   %arena = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<80000xi8, 1 : i32>
+// CHECK-NEXT:   %0 = arith.constant 0 : index
+// CHECK-NEXT:   %x = memref.view %arena[%0][] : memref<80000xi8, 1 : i32> to memref<20000xf32, 1 : i32>
+// CHECK-NEXT:   "gpu.memcpy"(%x, %a)
+// CHECK-NEXT:   %y = memref.view %o[%0][] : memref<80000xi8, 1 : i32> to memref<20000xf32, 1 : i32>
+// CHECK-NEXT:   "gpu.memcpy"(%y, %x)
+// CHECK-NEXT:   %z = memref.view %arena[%0][] : memref<80000xi8, 1 : i32> to memref<20000xf32, 1 : i32>
+// CHECK-NEXT:   "gpu.memcpy"(%z, %y)
+// CHECK-NEXT:   %o_1 = memref.view %o[%0][] : memref<80000xi8, 1 : i32> to memref<20000xf32, 1 : i32>
+// CHECK-NEXT:   "gpu.memcpy"(%o_1, %z)
+// CHECK-NEXT:   "gpu.dealloc"(%arena)
+// CHECK-NEXT:   func.return %o_1
+func.func @in_result(%a: memref<20000xf32, 1 : i32>) -> memref<20000xf32, 1 : i32> {
+  %x = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<20000xf32, 1 : i32>
+  "gpu.memcpy"(%x, %a) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<20000xf32, 1 : i32>, memref<20000xf32, 1 : i32>) -> ()
+  %y = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<20000xf32, 1 : i32>
+  "gpu.memcpy"(%y, %x) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<20000xf32, 1 : i32>, memref<20000xf32, 1 : i32>) -> ()
+  %z = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<20000xf32, 1 : i32>
+  "gpu.memcpy"(%z, %y) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<20000xf32, 1 : i32>, memref<20000xf32, 1 : i32>) -> ()
+  %o = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<20000xf32, 1 : i32>
+  "gpu.memcpy"(%o, %z) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<20000xf32, 1 : i32>, memref<20000xf32, 1 : i32>) -> ()
+  func.return %o : memref<20000xf32, 1 : i32>
+}
+
+// -----
+
+// A result that is written in a loop is needed in all of it.
+// CHECK:      func.func @in_loop
+// CHECK:        %arena = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<80000xi8, 1 : i32>
+// CHECK:        memref.view %arena
+// CHECK-NOT:    memref.view
+func.func @in_loop(%a: memref<20000xf32, 1 : i32>) -> memref<20000xf32, 1 : i32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %three = arith.constant 3 : index
+  %o = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<20000xf32, 1 : i32>
+  %x = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<20000xf32, 1 : i32>
+  scf.for %i = %zero to %three step %one {
+    "gpu.memcpy"(%x, %a) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<20000xf32, 1 : i32>, memref<20000xf32, 1 : i32>) -> ()
+    %y = memref.reinterpret_cast %x to offset: [0], sizes: [20000], strides: [1] : memref<20000xf32, 1 : i32> to memref<20000xf32, 1 : i32>
+    "gpu.memcpy"(%o, %y) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<20000xf32, 1 : i32>, memref<20000xf32, 1 : i32>) -> ()
+  }
+  func.return %o : memref<20000xf32, 1 : i32>
+}

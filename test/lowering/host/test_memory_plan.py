@@ -7,6 +7,7 @@ import pyopencl.array as cla
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threads import in_threads
 from xdsl.dialects import func, gpu, memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
@@ -14,7 +15,14 @@ from xdsl.ir import SSAValue
 import tiledialect as td
 from tiledialect.ir.host_memory import nbytes, root
 from tiledialect.ir.mlir_text import parse_mlir
-from tiledialect.lowering.host.memory_plan import Lifetime, largest_alive, plan_memory
+from tiledialect.lowering.host.memory_plan import (
+    SMALL,
+    Lifetime,
+    Place,
+    largest_alive,
+    places_in_results,
+    plan_memory,
+)
 from tiledialect.lowering.runtime.device.queue_state import state_of
 
 LIVES = st.lists(
@@ -145,3 +153,103 @@ def test_arrays_of_another_queue_are_not_overwritten_while_they_are_read(device:
         overwriting = [make(make(zeros)) for _ in range(3)]
         assert (total.get() == 1).all()
         del overwriting
+
+
+LARGE = st.lists(
+    st.builds(
+        lambda size, first, length: Lifetime(size, first, first + length),
+        st.integers(SMALL // 4, 4 * SMALL),
+        st.integers(0, 40),
+        st.integers(0, 12),
+    ),
+    max_size=20,
+)
+
+
+@given(LARGE, LARGE)
+def test_what_lies_in_a_result_lives_before_it(buffers: list[Lifetime], lives: list[Lifetime]):
+    results = [Lifetime(r.size, r.first, 60) for r in lives]
+    places = places_in_results(buffers, results)
+    for k, place in places.items():
+        own, result = buffers[k], results[place.result]
+        assert own.last < result.first and place.offset + own.size <= result.size
+        assert result.size >= SMALL
+        for other, there in places.items():
+            if other < k and there.result == place.result and buffers[other].meets(own):
+                ends = there.offset + buffers[other].size, place.offset + own.size
+                assert ends[0] <= place.offset or ends[1] <= there.offset
+    rest = [b for k, b in enumerate(buffers) if k not in places]
+    assert largest_alive(rest) <= largest_alive(buffers)
+
+
+def test_the_largest_buffers_lie_in_a_result_where_that_saves_memory():
+    result = Lifetime(8 * SMALL, 4, 5)
+    early, late = [Lifetime(k * SMALL, 0, 1) for k in (1, 3, 2)], Lifetime(2 * SMALL, 3, 4)
+    # With the late one, the result needs most memory: the rest is as much as the late one.
+    assert places_in_results([*early, late], [result]) == {1: Place(0, 0), 2: Place(0, 3 * SMALL)}
+    assert places_in_results([late], [result]) == {}
+    assert places_in_results(early, [Lifetime(SMALL - 1, 4, 5)]) == {}
+
+
+IN_RESULTS = """function (A[N, N]) -> (O, P) {
+  S[i, j: N, N] = +(A[i, k] * A[k, j]); T[i, j: N, N] = +(S[i, k] * A[k, j]);
+  U[i, j: N, N] = +(S[i, k] * T[k, j]); V[i, j: N, N] = +(U[i, k] * T[k, j]);
+  P[i: N] = +(V[i, k]);
+  W[i, j: N, N] = +(V[i, k] * A[k, j]);
+  O[i, j, r: N, N, M] = +(W[i, k] * A[k, j]), r < M;
+}"""
+
+
+def in_results(device: td.Device) -> tuple[td.Function, np.ndarray, list[np.ndarray]]:
+    """A function whose intermediates lie in a result, an input, and the results."""
+    n = 16 if device.type == "simulator" else 144
+    f = td.compile(IN_RESULTS, device=device, constants={"M": 5}, precision="f32")
+    a = np.random.default_rng(0).random((n, n), np.float32) / n * 2
+    x = a.astype(np.float64)
+    s = x @ x
+    t = s @ x
+    v = s @ t @ t
+    return f, a, [np.repeat((v @ x @ x)[..., None], 5, -1), v.sum(1)]
+
+
+def test_intermediates_lie_in_a_result(device: td.Device):
+    f, a, expected = in_results(device)
+    for _ in range(3):
+        for found, wanted in zip(f(a), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4)
+    plan = f._last  # pyright: ignore[reportPrivateUsage]
+    if device.type == "simulator":
+        assert not plan.in_outputs
+        return
+    alive = 4 * a.nbytes
+    assert len(plan.in_outputs) >= 2 and {*plan.in_outputs.values()} == {1}
+    assert any(plan.slots[k - plan.first_slot].offset for k in plan.in_outputs)
+    assert sum(plan.allocations) <= alive - 2 * a.nbytes
+
+
+def test_intermediates_lie_in_results_on_the_device(device: td.Device):
+    f, a, expected = in_results(device)
+    given = cla.to_device(td.queue(device), a)
+    calls = [f(given) for _ in range(3)]
+    for found in calls:
+        for own, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(own.get(), wanted, rtol=1e-4)
+    _, profile = f.profile(a)
+    assert profile.peak_memory > 0
+
+
+def test_calls_at_the_same_time_have_results_of_their_own(device: td.Device):
+    if device.type == "simulator":
+        pytest.skip("it gives each intermediate an allocation of its own")
+    f, a, expected = in_results(device)
+    f(a)
+
+    found = dict[int, np.ndarray]()
+
+    def call(k: int) -> None:
+        for _ in range(3):
+            found[k] = f(a * np.float32(1 + k % 2))[1]
+
+    in_threads(call, range(4))
+    for k in range(4):
+        np.testing.assert_allclose(found[k], expected[1] * (1 + k % 2) ** 8, rtol=1e-3)

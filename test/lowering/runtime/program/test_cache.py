@@ -145,6 +145,8 @@ NO_PLANS: dict[str, Plan] = {
     "slot before the start": replace(PLAN, slots=(SLOT, Slot(0, -8, 8))),
     "slot beyond the end": replace(PLAN, slots=(SLOT, Slot(0, 57, 8))),
     "slot of nothing": replace(PLAN, slots=(SLOT, Slot(1, 0, 8))),
+    "slot of no output": replace(PLAN, slots=(SLOT, Slot(-3, 0, 8))),
+    "slot beyond an output": replace(PLAN, slots=(SLOT, Slot(-1, B.nbytes - 4, 8))),
     "kernel": replace(PLAN, steps=(replace(LAUNCH, kernel="another"),)),
     "part": replace(PLAN, steps=(replace(LAUNCH, part=3),)),
     "global size": replace(PLAN, steps=(replace(LAUNCH, global_size=(3, 1, 1)),)),

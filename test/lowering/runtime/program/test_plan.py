@@ -33,6 +33,7 @@ from threads import in_threads
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.lowering.host import memory_plan
 from tiledialect.lowering.runtime.call.refusals import check_sizes, format_bytes
 from tiledialect.lowering.runtime.device.devices import choose
 from tiledialect.lowering.runtime.device.queue_state import state_of
@@ -78,6 +79,42 @@ def test_slots_without_an_arena():
         arena=False,
     )
     assert p.slots == (Slot(0, 0, 16), Slot(1, 0, 16)) and p.allocations == (16, 16)
+
+
+def test_intermediates_in_a_result(device: td.Device, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory_plan, "SMALL", 1)
+    p = plan(
+        "(%A: M, %B: M) -> (M)",
+        "%x = ALLOC",
+        launch("add", "%A", "%B", "%x"),
+        "%y = ALLOC",
+        copy("%y", "%x"),
+        "%z = ALLOC",
+        copy("%z", "%y"),
+        "%o = ALLOC",
+        launch("add", "%z", "%A", "%o"),
+        f"func.return %o : {MEMREF}",
+    )
+    assert p.allocations == (128,) and p.steps[1:3] == (Copy(2, 3, 16), Copy(3, 2, 16))
+    assert np.array_equal(executable(p, device).on_host([A, B])[0], 2 * A + B)
+    given = [cla.to_device(queue_for(device), array) for array in (A, B)]
+    assert np.array_equal(executable(p, device, on_host=False).on_device(given)[0].get(), 2 * A + B)
+
+
+def test_a_result_and_a_part_of_it_are_not_apart():
+    whole, part = f"memref<{16}xi8, 1 : i32>", "memref<2xf32, 1 : i32>"
+    with pytest.raises(TileError, match="source and target of the copy overlap"):
+        plan(
+            f"(%A: {part}) -> (M)",
+            f"%o = {ALLOC.replace(MEMREF, whole)}",
+            f"%r = memref.view %o[%zero][] : {whole} to {MEMREF}",
+            f"%p = memref.view %o[%zero][] : {whole} to {part}",
+            f"%q = memref.reinterpret_cast %r to offset: [0], sizes: [2], strides: [1]"
+            f" : {MEMREF} to {part}",
+            copy("%p", "%q", part),
+            f"func.return %r : {MEMREF}",
+            arena=False,
+        )
 
 
 def test_scalars(device: td.Device):
