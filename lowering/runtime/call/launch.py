@@ -137,7 +137,7 @@ class Executable:
         if not are_launches or self.state.out_of_order:
             return None
         launches = [*zip(self.kernels, self.launches, strict=True)]
-        return RepeatedLaunches(self.state.queue, launches, self.addresses)
+        return RepeatedLaunches(self.state.queue, launches, self.addresses, self.varying)
 
     @cached_property
     def steps(self) -> Sequence[Step]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pyopencl as cl
@@ -25,7 +25,10 @@ class RepeatedLaunches:
         queue: cl.CommandQueue,
         launches: Sequence[tuple[cl.Kernel, Launch]],
         last: list[Any],
+        varying: Callable[[Launch], Iterable[tuple[int, int]]],
     ):
+        """``varying`` gives the places of a launch's arguments that differ by call, and the numbers
+        of their tensors."""
         self._queue = queue
         self._steps = [(kernel, own.global_size, own.local_size) for kernel, own in launches]
         self._last = last
@@ -33,9 +36,8 @@ class RepeatedLaunches:
         self._places: list[list[tuple[Any, int]]] = [[] for _ in last]
         """For each tensor the kernels' functions that set arguments, and the places of these."""
         for kernel, own in launches:
-            for at, number in enumerate(own.args):
-                if isinstance(number, int) and number < len(last):
-                    self._places[number].append((kernel.set_arg, at))
+            for at, number in varying(own):
+                self._places[number].append((kernel.set_arg, at))
 
     def enqueue(self, given: Sequence[Any]) -> list[cl.Event]:
         """Enqueue the launches with buffers, or addresses of the host, of the tensors that differ

@@ -253,3 +253,17 @@ def test_calls_at_the_same_time_have_results_of_their_own(device: td.Device):
     in_threads(call, range(4))
     for k in range(4):
         np.testing.assert_allclose(found[k], expected[1] * (1 + k % 2) ** 8, rtol=1e-3)
+
+
+def test_calls_of_many_launches_have_results_of_their_own(device: td.Device):
+    if device.type == "simulator":
+        pytest.skip("it gives each intermediate an allocation of its own")
+    steps = [f"W{k + 1}[i, j: N, N] = +(W{k}[i, k] * A[k, j]);" for k in range(70)]
+    text = IN_RESULTS.replace("O[", f"W0 = W; {' '.join(steps)}\n  O[").replace("+(W[", "+(W70[")
+    f = td.compile(text, device=device, constants={"M": 5}, precision="f32")
+    a = np.eye(144, dtype=np.float32)
+    for _ in range(2):
+        results = [(k, f(a * np.float32(k))[1]) for k in (1, 2, 1)]
+    assert all((found == k**8).all() for k, found in results)
+    plan = f._last  # pyright: ignore[reportPrivateUsage]
+    assert plan.in_outputs and len(plan.launches) > 64
