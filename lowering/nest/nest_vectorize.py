@@ -179,8 +179,7 @@ class Vectorizer:
     def _store(self, op: StoreOp) -> None:
         stride, value = self.stride(op), self.values.get(op.value, op.value)
         if stride not in (0, 1):
-            self._scatter(op, value)
-            return
+            return self._scatter(op, value)
         if not stride and isinstance(value.type, VectorType):
             raise NotVectorizedError("the steps store different values in one place")
         access, condition = self._at(self.scope.access(op)), self._condition(op)
@@ -190,8 +189,7 @@ class Vectorizer:
     def _gather(self, op: LoadOp) -> None:
         """Load each lane on its own, unless shuffles of vectors give them."""
         if self._is_reversed(op):
-            self._load_reversed(op)
-            return
+            return self._load_reversed(op)
         if op.default is not None:
             raise NotVectorizedError("the steps load elements that are no neighbours")
         condition, total = self._condition(op), None
@@ -394,12 +392,14 @@ class Vectorizer:
             self.ops.append(StoreOp(self._names, row, memory, at, condition))
 
     def _compute(self, op: Operation) -> None:
-        if isinstance(op, IndexOp) and str(self.lane) in self.scope.name(op.result).names:
-            self.moved[op.result] = self.scope.name(op.result)
+        if isinstance(op, IndexOp) and str(self.lane) in (e := self.scope.name(op.result)).names:
+            at = {str(x): x for lane in range(self.lanes) for x in self._at([e], lane)}
+            if len(at) == 1:
+                return self._keep(op, IndexOp(self._names, *at.values()))
+            self.moved[op.result] = e
             return
         if isinstance(op, arith.IndexCastOp) and op.input in self.moved:
-            self._number(op, self.moved[op.input])
-            return
+            return self._number(op, self.moved[op.input])
         operands = [self.values.get(v, v) for v in op.operands]
         if not self.moved.keys().isdisjoint(operands):
             raise NotVectorizedError(f"there is no {op.name} of vectors")

@@ -15,8 +15,8 @@ from tiledialect.dialects.tile.aggregation import accumulator_type, neutral
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.dialects.tile.elementwise.ops import SelectOp
-from tiledialect.dialects.tile.structure.small_stencils import index_at, is_copy
+from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp, SelectOp
+from tiledialect.dialects.tile.structure.small_stencils import index_at, is_copy, is_covered
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.index.integer.expressions import Condition, Expr, both, less, less_equal
 from tiledialect.lowering.tile_to_nest.accumulators import AGGREGATE, combined
@@ -61,7 +61,17 @@ class StencilElements(Elements):
         places, tests = self._tests(op, point, coordinates)
         if op.default is not None:
             otherwise = self._placed(op.default, coordinates, condition, otherwise)
-        return self._placed(op.inputs[0], places[0], both(condition, *tests), otherwise)
+        source, inside = op.inputs[0], both(condition, *tests)
+        if not isinstance(source.owner, ElementwiseOp):
+            return self._placed(source, places[0], inside, otherwise)
+        computed = StencilElements(self.nest, self.memory, tuple(places[0]), inside).at(source)
+        # Other copies write where the condition does not hold, or the kernel does not.
+        if inside == condition or (otherwise is None and is_covered(op.result)):
+            return computed
+        scalars = self.nest.scalars
+        if otherwise is None:
+            otherwise = scalars.constant(0, element_type(source))
+        return scalars.select(self.nest.truth(inside), computed, otherwise)
 
     def _tests(
         self, op: ContractionOp, point: Mapping[str, Expr], coordinates: Sequence[Expr]

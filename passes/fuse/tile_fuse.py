@@ -394,8 +394,9 @@ class TileFusePass(PassWithFlags):
     A contraction's kernel has an operand for each place at which it reads a tensor.
 
     Then kernels are fused where that pays. Contractions of few points an element, as differences of
-    neighbours, share a kernel, which computes them where elementwise ops take them. On CPUs copies
-    of them share it, too, and copies that take others as their defaults. Copies that compose a
+    neighbours, share a kernel, which computes them where elementwise ops take them. Copies of them
+    share it, too, and copies that take others as their defaults, as concatenations of functions of
+    slices do. Copies that compose a
     result of parts of one shape join the kernel that computes these, which writes each part in its
     place. Initial values of copies are dropped where other copies in the kernel overwrite all of
     them. Elementwise ops whose results a contraction alone takes are computed where it loads them;
@@ -449,10 +450,10 @@ class TileFusePass(PassWithFlags):
         for function in ops_of(op, func.FuncOp):
             if has_one_block(function) and _is_static(function) and not has_control_flow(function):
                 block, vectors = function.body.block, device is None or device.traits.has_vectors
-                # Neighbours in several parts are no wide access of a work-item that is a lane.
-                taps = COPY_FUSION if vectors else STENCIL_FUSION
                 loads, rows = self.loads, self.rows
-                rules = {taps: loads, CONCATENATION_FUSION: loads, PRODUCER_INLINING: loads}
+                # Without vectors sums need not read neighbours along rows.
+                rules = {} if vectors else {STENCIL_FUSION: loads}
+                rules |= {COPY_FUSION: loads, CONCATENATION_FUSION: loads, PRODUCER_INLINING: loads}
                 # Vectors lie along rows; without them it has not been measured.
                 rules |= {GATHER_INLINING: loads} if vectors else {}
                 rules |= {ROW_FUSION: rows, EXTREMUM_COUNTING: rows, HORIZONTAL_FUSION: self.beside}

@@ -9,12 +9,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriteWalker
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.analysis.part_copies import is_part_copy, reads_inside
 from tiledialect.analysis.reshapes import reshaped_axes
 from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr
+from tiledialect.dialects.tile.base import size_of
+from tiledialect.dialects.tile.canonicalization import DropReshape
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
@@ -23,6 +26,8 @@ from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.expr import Access, Constraint, IndexExpr, Range
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.passes.normalize.rewrites.index_splitting import split_reader
+from tiledialect.passes.normalize.rewrites.reshape_sinking import sink_below_rows
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,22 @@ def _compose(copy: ContractionOp) -> None:
         _replace(read.reader, read.operand, copy.inputs[0], access)
 
 
+def _split_readers(copy: ContractionOp) -> None:
+    """Split the indices of contractions along axes into which a reshape merges repetitions.
+
+    A repetition is then an index that its source is not read at.
+    """
+    is_repetition = size_of(copy.inputs[0]) < size_of(copy.result)
+    if not is_repetition or any(read is None for read in _reads(copy.result)):
+        return
+    for read in [*_reads(copy.result)]:
+        # A reader before may have been split together with it.
+        if read is None or not read.reshapes or read.reader.parent is None:
+            continue
+        if (reshape := split_reader(read.reader, read.reshapes[-1])) is not None:
+            sink_below_rows(reshape)
+
+
 def _replace(op: ContractionOp, operand: int, source: SSAValue, access: Access) -> None:
     """Let an operand of a contraction be a tensor, read at an access."""
     op.operands[operand] = source
@@ -128,17 +149,21 @@ class TileComposeCopiesPass(ModulePass):
     A copy is a contraction each of whose elements is an element of its operand: a transposed
     tensor, a slice, a repetition. Where all uses of it are operands of contractions, by themselves
     or through reshapes that split axes, these read its source at the composed index expressions,
-    and the copy is not made. Schedules may still copy an operand into another layout. Kernels that
-    are given stay as they are, with the indices that their schedules name.
+    and the copy is not made. A reshape may also merge the axes of a repetition, as those of the
+    heads that share keys: the contractions get an index for each of these axes, and so do sums over
+    rows and copies behind them. Schedules may still copy an operand into another layout. Kernels
+    that are given stay as they are, with the indices that their schedules name.
     """
 
     name = "tile-compose-copies"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Compose the copies of all functions, those that are made first first."""
-        for x in ops_of(op, ContractionOp):
+        for x in list(ops_of(op, ContractionOp)):
             is_given = isinstance(x.parent_op(), KernelOp)
             if not is_given and is_part_copy(x):
+                _split_readers(x)
                 _compose(x)
+        PatternRewriteWalker(DropReshape()).rewrite_module(op)
         for region in op.regions:
             region_dce(region)

@@ -28,7 +28,7 @@ from tiledialect.dialects.tile.structure.small_stencils import (
 )
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.passes.fuse.fusion_cost import bytes_of, traffic
+from tiledialect.passes.fuse.fusion_cost import bytes_of, operations, traffic
 from tiledialect.passes.fuse.kernel_merging import merged, merged_if, used_elsewhere
 from tiledialect.schedule.cost.traffic import Gain, Machine, Traffic
 from tiledialect.schedule.loops import SHORT_ROW
@@ -117,7 +117,17 @@ def _is_kernel(kernel: KernelOp) -> bool:
 def stencil_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
     """Gain of the fused kernel over the two: neighbours that several points read are in a cache."""
     apart = (_traffic(k, machine) for k in (first, second))
-    return machine.gain(apart, [traffic(machine, kernel)])
+    return machine.gain(apart, [traffic(machine, kernel)], _repeated(kernel))
+
+
+def _repeated(kernel: KernelOp) -> float:
+    """Number of operations for elements of functions that copies place in a larger tensor.
+
+    They are computed for all elements of the tensor.
+    """
+    size = size_of(kernel.outputs[0])
+    inner = [op for op in inner_ops([*kernel.block.ops]) if isinstance(op, ElementwiseOp)]
+    return sum(operations([op]) * max(0, size - size_of(op.res)) for op in inner)
 
 
 def _traffic(kernel: KernelOp, machine: Machine) -> Traffic:

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.over_rows import is_over_rows
+from tiledialect.analysis.part_copies import is_part_copy
 from tiledialect.analysis.reshapes import reshaped_axes
 from tiledialect.dialects.tile.base import Shape, make_type, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -23,6 +24,7 @@ from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.ir.names import keep_name, keep_place
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.passes.normalize.rewrites.index_splitting import split_reader
 
 Groups = list[tuple[list[int], list[int]]]
 """Axes before and after a reshape that hold the same elements."""
@@ -31,14 +33,35 @@ Groups = list[tuple[list[int], list[int]]]
 def sink_reshapes(function: func.FuncOp) -> None:
     """Move reshapes of results behind elementwise ops, in place."""
     for op in list(ops_of(function, ElementwiseOp)):
-        if isinstance(op, IndexOp | ConstantOp) or isinstance(op.parent_op(), KernelOp):
-            continue
         if DYNAMIC_INDEX not in shape(op.results[0]):
             _sink(op)
 
 
-def _sink(op: ElementwiseOp) -> None:
-    """Compute an elementwise op in the shape that one of its operands has before a reshape."""
+def sink_below_rows(reshape: ReshapeOp) -> None:
+    """Move a reshape that merges axes behind elementwise ops, sums over rows and copies, in place.
+
+    Sums over rows are along other axes than those, or the reshape stays before them.
+    """
+    pending = [reshape]
+    while pending:
+        merging = pending.pop()
+        for user in dict.fromkeys(use.operation for use in merging.result.uses):
+            if isinstance(user, ElementwiseOp):
+                moved = _sink(user, keep_rows=False)
+            elif isinstance(user, ContractionOp) and (is_over_rows(user) or is_part_copy(user)):
+                moved = split_reader(user, merging)
+            else:
+                moved = None
+            pending += [moved] if moved is not None else []
+
+
+def _sink(op: ElementwiseOp, *, keep_rows: bool = True) -> ReshapeOp | None:
+    """Compute an elementwise op in the shape that one of its operands has before a reshape.
+
+    Returns its result's reshape; None if it stays.
+    """
+    if isinstance(op, IndexOp | ConstantOp) or isinstance(op.parent_op(), KernelOp):
+        return None
     for operand in op.operands:
         source = before_reshapes(operand)
         if not isinstance(source.owner, ContractionOp | ElementwiseOp):
@@ -48,12 +71,12 @@ def _sink(op: ElementwiseOp) -> None:
         groups = list(reshaped_axes(shape(source), shape(operand)))
         if all(len(before) < 2 and len(after) < 2 for before, after in groups):
             continue
-        if _is_of_rows(op, groups):
-            return
+        if keep_rows and _is_of_rows(op, groups):
+            return None
         wanted = [_before(v, source, groups) for v in op.operands]
         if None not in wanted:
-            _replace(op, source, [own for own in wanted if own is not None])
-            return
+            return _replace(op, source, [own for own in wanted if own is not None])
+    return None
 
 
 def _is_of_rows(op: ElementwiseOp, groups: Groups) -> bool:
@@ -90,7 +113,7 @@ def _before(value: SSAValue, source: SSAValue, groups: Groups) -> Shape | None:
     return tuple(found[first:] if len(own) < rank else found)
 
 
-def _replace(op: ElementwiseOp, source: SSAValue, wanted: list[Shape]) -> None:
+def _replace(op: ElementwiseOp, source: SSAValue, wanted: list[Shape]) -> ReshapeOp:
     made: list[Operation] = []
     values: list[SSAValue] = []
     for operand, own in zip(op.operands, wanted, strict=True):
@@ -112,3 +135,4 @@ def _replace(op: ElementwiseOp, source: SSAValue, wanted: list[Shape]) -> None:
     view = ReshapeOp.of(new.results[0], shape(old))
     Rewriter.insert_op([*made, new], InsertPoint.before(op))
     Rewriter.replace_op(op, view)
+    return view

@@ -113,9 +113,13 @@ func.func @filled(%X: tensor<64x64xf32>) -> tensor<64x128xf32> {
   func.return %F : tensor<64x128xf32>
 }
 
-// Parts that other kernels take, or that are no parts of one shape, are none of these kernels.
+// Parts that are taken otherwise, or of other shapes, are functions that are computed in their places.
 // CHECK-LABEL: func.func @no_parts
-// CHECK-COUNT-2: tile.kernel
+// CHECK-NEXT:    %E, %F = tile.kernel
+// CHECK-NEXT:      %[[S:.*]] = tile.mul
+// CHECK-NEXT:      %[[E:.*]] = tile.contraction assign(%[[S]][i, j]) -> [i, j]
+// CHECK-NEXT:      %[[F:.*]] = tile.contraction assign(%Y{{.*}}[i, j]) -> [i, j + 64] default %[[E]]
+// CHECK-NEXT:      tile.yield %[[E]], %[[F]]
 func.func @no_parts(%X: tensor<64x64xf32>, %Y: tensor<64x32xf32>) -> (tensor<64x96xf32>, tensor<64x96xf32>) {
   %S = tile.mul %X, %X : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %E = tile.contraction assign(%S[i, j]) -> [i, j] : (tensor<64x64xf32>) -> tensor<64x96xf32>

@@ -58,6 +58,16 @@ TAKEN_TWICE = """function (A[N, M], B[N, M]) -> (O, P) {
 OVER = """function (A[N, M], B[N, M]) -> (O) {
   P = A * B; O1[n, m: N, M + 1] = =(P[n, m]); O[n, m + 1: N, M + 1] = =(B[n, m]) default O1;
 }"""
+FUNCTIONS = """function (A[N, M], B[N, M]) -> (O) {
+  H[n, m: N, M - 2] = =(A[n, m + 2]); P = -H; Q = exp(B) * A;
+  C1[n, m: N, 2*M - 2] = =(P[n, m]); C[n, m + M - 2: N, 2*M - 2] = =(Q[n, m]) default C1;
+  D1[n, m: N, 2*M - 2] = =(A[n, m]); D[n, m + M - 2: N, 2*M - 2] = =(B[n, m]) default D1;
+  O = C * D + D;
+}"""
+PADDED = """function (A[N, M], B[N, M]) -> (O) {
+  P = -A; C[n, m + 1: N, M + 2] = =(P[n, m]); D[n, m + 1: N, M + 2] = =(B[n, m]);
+  O = select(D, D - C, 1.0 / C);
+}"""
 SOURCES = {
     "complex": COMPLEX,
     "halves": HALVES,
@@ -66,6 +76,8 @@ SOURCES = {
     "three": THREE,
     "taken twice": TAKEN_TWICE,
     "over": OVER,
+    "functions": FUNCTIONS,
+    "padded": PADDED,
 }
 CPU = {"type": "cpu", "compute_units": 2, "launch": 0.0, "fp16": False}
 GPU = {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0.0}

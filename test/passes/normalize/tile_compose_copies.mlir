@@ -97,3 +97,20 @@ func.func @given(%A: tensor<9xf32>) -> tensor<4xf32> {
   }
   func.return %O : tensor<4xf32>
 }
+
+// Heads that share keys: the repetition is an index that the keys are not read at. The mask and the
+// sum over rows follow.
+// CHECK-LABEL: func.func @shared_heads
+// CHECK:         %[[Q:.*]] = tile.reshape %Q to [] : tensor<6x3x4xf32> -> tensor<3x2x3x4xf32>
+// CHECK-NEXT:    %[[S:.*]] = tile.contraction add(%[[Q]][h_0, h_1, i, e] mul %K[h_0, j, e]) -> [h_0, h_1, i, j]
+// CHECK-NEXT:    %[[M:.*]] = tile.add %[[S]], %B : (tensor<3x2x3x5xf32>, tensor<3x5xf32>)
+// CHECK-NEXT:    %[[T:.*]] = tile.contraction max(%[[M]][h_0, h_1, i, j]) -> [h_0, h_1, i, 0]
+// CHECK-NEXT:    tile.reshape %[[T]] to [] : tensor<3x2x3x1xf32> -> tensor<6x3x1xf32>
+func.func @shared_heads(%Q: tensor<6x3x4xf32>, %K: tensor<3x5x4xf32>, %B: tensor<3x5xf32>) -> tensor<6x3x1xf32> {
+  %R = tile.contraction assign(%K[g, j, e]) -> [g, r, j, e] where 0 <= r < 2 : (tensor<3x5x4xf32>) -> tensor<3x2x5x4xf32>
+  %H = tile.reshape %R to [] : tensor<3x2x5x4xf32> -> tensor<6x5x4xf32>
+  %S = tile.contraction add(%Q[h, i, e] mul %H[h, j, e]) -> [h, i, j] : (tensor<6x3x4xf32>, tensor<6x5x4xf32>) -> tensor<6x3x5xf32>
+  %M = tile.add %S, %B : (tensor<6x3x5xf32>, tensor<3x5xf32>) -> tensor<6x3x5xf32>
+  %T = tile.contraction max(%M[h, i, j]) -> [h, i, 0] : (tensor<6x3x5xf32>) -> tensor<6x3x1xf32>
+  func.return %T : tensor<6x3x1xf32>
+}

@@ -65,7 +65,8 @@ def stencil_points(op: ContractionOp) -> int:
     """Number of points that aggregate into an element which can be computed where it is needed.
 
     0 if it cannot: they are many, or no copies, sums or sums of products of memory, or
-    the element does not tell their indices. A copy may have a default, and read copies.
+    the element does not tell their indices. A copy may have a default, and read copies and
+    elementwise functions of them.
     """
     if op.domain is None or op.combination.data not in PLAIN:
         return 0
@@ -153,7 +154,21 @@ def _is_finite(value: SSAValue) -> bool:
 
 
 def _is_placed(value: SSAValue) -> bool:
-    """Whether all elements are copies from memory."""
+    """Whether all elements are copies from memory, or elementwise functions of such."""
+    found, pending = {value}, [value]
+    while pending:
+        v = pending.pop()
+        if isinstance(v.owner, ElementwiseOp):
+            new = {x for x in v.owner.operands if not isinstance(x.owner, ConstantOp)} - found
+            found |= new
+            pending += new
+        elif not _is_copied(v):
+            return False
+    return True
+
+
+def _is_copied(value: SSAValue) -> bool:
+    """Whether all elements are copies from memory, or of elementwise functions of it."""
     boxes: list[Box] = []
     while isinstance(op := value.owner, ContractionOp):
         box = _box(op)
@@ -208,8 +223,12 @@ def is_covered(value: SSAValue) -> bool:
 
 
 def inner_copies(ops: Sequence[ContractionOp]) -> set[Operation]:
-    """The contractions that others alone read: their elements are computed elsewhere."""
-    return {op for op in inner_ops(ops) if isinstance(op, ContractionOp)}
+    """The contractions of a kernel that others alone read: their elements are computed elsewhere.
+
+    Elementwise ops may be between them.
+    """
+    block = next((op.parent for op in ops), None)
+    return set() if block is None else inner_ops([*block.ops]) & {*ops}
 
 
 def inner_ops(ops: Sequence[Operation]) -> set[Operation]:

@@ -1,0 +1,117 @@
+"""Index splitting: an index that runs through whole axes becomes one for each of the axes that a
+reshape merged into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tiledialect.analysis.normal_form import ranges_of
+from tiledialect.analysis.reshapes import reshaped_axes
+from tiledialect.dialects.tile.attributes import DomainAttr
+from tiledialect.dialects.tile.base import Shape
+from tiledialect.dialects.tile.contraction import ContractionOp
+from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
+from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.index.expr import Access, IndexExpr, Range
+from tiledialect.ir.names import keep_name, keep_place
+
+
+def split_index(op: ContractionOp, name: str, sizes: Sequence[int]) -> ReshapeOp | None:
+    """Let a contraction have an index of each size in the place of one, in place.
+
+    Its operands and its result are reshaped, which costs nothing. Returns the result's reshape;
+    None if the index stands anywhere but alone along a whole axis, or not in the result.
+    """
+    accesses = [op.output.data, *(a.data for a in op.accesses)]
+    values = [op.result, *op.inputs]
+    is_bound = any(name in c.data.expr.names for c in op.constraints)
+    is_number = op.default is None or shape(op.default) == ()
+    if is_bound or not is_number or op.sizes or op.symbols or op.domain is None:
+        return None
+    ranges = ranges_of(op)
+    axes = [_axes(a, v, name, ranges[name]) for a, v in zip(accesses, values, strict=True)]
+    if None in axes or not axes[0]:
+        return None
+    taken = {*op.index_names} - {name}
+    new_names = _names(name, len(sizes), taken)
+    split = [
+        tuple(x for e in a for x in (map(IndexExpr.of, new_names) if e.names == (name,) else (e,)))
+        for a in accesses
+    ]
+    shapes = [_split(v, own, sizes) for v, own in zip(values, axes, strict=True) if own is not None]
+    inputs: list[SSAValue] = []
+    for value, wanted in zip(op.inputs, shapes[1:], strict=True):
+        source = before_reshapes(value)
+        if shape(source) != wanted:
+            Rewriter.insert_op(view := ReshapeOp.of(source, wanted), InsertPoint.before(op))
+            source = view.result
+        inputs.append(source)
+    new = ContractionOp(
+        op.aggregation.data,
+        op.combination.data,
+        split[0],
+        list(zip(inputs, split[1:], strict=True)),
+        [c.data for c in op.constraints],
+        shape=shapes[0],
+        default=op.default,
+        no_defract=op.no_defract is not None,
+        attributes=dict(op.attributes),
+        is_wide=op.is_wide,
+    )
+    added = {n: Range(0, size) for n, size in zip(new_names, sizes, strict=True)}
+    new.domain = DomainAttr(tuple((n, added.get(n) or ranges[n]) for n in new.index_names))
+    keep_place(new, op)
+    keep_name(new.result, op.result)
+    view = ReshapeOp.of(new.result, shape(op.result))
+    Rewriter.insert_op(new, InsertPoint.before(op))
+    Rewriter.replace_op(op, view)
+    return view
+
+
+def split_reader(op: ContractionOp, reshape: ReshapeOp) -> ReshapeOp | None:
+    """Let a contraction read axes that a reshape merges one by one, in place.
+
+    Returns the reshape of its result; None if it reads none, or cannot.
+    """
+    old, new = shape(reshape.operand), shape(reshape.result)
+    for value, access in zip(op.inputs, op.accesses, strict=True):
+        for before, after in reshaped_axes(old, new) if value is reshape.result else ():
+            name = access.data[after[0]].variable if len(before) > 1 == len(after) else None
+            made = None if name is None else split_index(op, name, [old[k] for k in before])
+            if made is not None:
+                return made
+    return None
+
+
+def _axes(access: Access, value: SSAValue, name: str, r: Range) -> list[int] | None:
+    """Axes along which an index runs; None if it stands with others, or not along the whole."""
+    found: list[int] = []
+    for axis, (e, size) in enumerate(zip(access, shape(value), strict=True)):
+        if name not in e.names:
+            continue
+        if e != IndexExpr.of(name) or r != Range(0, size):
+            return None
+        found.append(axis)
+    return found
+
+
+def _names(name: str, count: int, taken: set[str]) -> list[str]:
+    """Names for the parts of an index."""
+    found: list[str] = []
+    number = 0
+    while len(found) < count:
+        new = f"{name}_{number}"
+        if new not in taken:
+            found.append(new)
+        number += 1
+    return found
+
+
+def _split(value: SSAValue, axes: Sequence[int], sizes: Sequence[int]) -> Shape:
+    """Shape of a tensor some of whose axes are split."""
+    parts = ((*sizes,) if k in axes else (n,) for k, n in enumerate(shape(value)))
+    return tuple(n for part in parts for n in part)
