@@ -51,7 +51,7 @@ from tiledialect.torch.tensors import (
 
 @dataclass(frozen=True)
 class Facts:
-    """What all calls of a function have in common."""
+    """Facts that all calls of a function have in common."""
 
     function: Function
     inputs: BoundInputs

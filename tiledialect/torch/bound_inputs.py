@@ -114,7 +114,7 @@ class BoundInputs:
     hosts: HostTensors
     devices: DeviceTensors
     numbers: Mapping[int, Any]
-    """What is no tensor, by place."""
+    """Numbers and other values that are no tensors, by place."""
 
     def matching(self, values: Sequence[Any]) -> Matching | None:
         """The tensors of a later call; None if they are not alike."""

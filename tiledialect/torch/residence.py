@@ -115,7 +115,7 @@ class Resident:
 _residents: dict[int, Resident] = {}
 """The storages, by their identity."""
 _late: WeakSet[Resident] = WeakSet()
-"""Those of which the host does not have all elements."""
+"""Storages of which the host does not have all elements."""
 _gone: list[ReferenceType[Tensor]] = []
 """Parameters that are gone, whose storages may be kept by others."""
 
