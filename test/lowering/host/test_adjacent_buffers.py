@@ -25,24 +25,24 @@ function f(X[N, C, W], K[O, C], M[P, C], L[Q, R]) -> ({result}) {{
 
 
 PIECE = """
-func.func @f(%X: tensor<64xf32> {{tile.name = "X"}}) -> (tensor<64xf32> {{tile.name = "Y"}}, tensor<{size}xf32> {{tile.name = "Z"}}) {{
-  %D = tile.kernel @D(%x = %X : tensor<64xf32>) -> tensor<64xf32> {{
-    %d = tile.mul %x, %x : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
-    tile.yield %d : tensor<64xf32>
+func.func @f(%X: tensor<256xf32> {{tile.name = "X"}}) -> (tensor<256xf32> {{tile.name = "Y"}}, tensor<{size}xf32> {{tile.name = "Z"}}) {{
+  %D = tile.kernel @D(%x = %X : tensor<256xf32>) -> tensor<256xf32> {{
+    %d = tile.mul %x, %x : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+    tile.yield %d : tensor<256xf32>
   }}
-  %E = tile.kernel @E(%x = %D : tensor<64xf32>) -> tensor<{size}xf32> {{
-    %e = tile.contraction assign(%x[i + {first}]) -> [i] domain <i = 0 to {size}> : (tensor<64xf32>) -> tensor<{size}xf32>
+  %E = tile.kernel @E(%x = %D : tensor<256xf32>) -> tensor<{size}xf32> {{
+    %e = tile.contraction assign(%x[i + {first}]) -> [i] domain <i = 0 to {size}> : (tensor<256xf32>) -> tensor<{size}xf32>
     tile.yield %e : tensor<{size}xf32>
   }}
-  %Y = tile.kernel @Y(%x = %D : tensor<64xf32>) -> tensor<64xf32> {{
-    %y = tile.add %x, %x : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
-    tile.yield %y : tensor<64xf32>
+  %Y = tile.kernel @Y(%x = %D : tensor<256xf32>) -> tensor<256xf32> {{
+    %y = tile.add %x, %x : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+    tile.yield %y : tensor<256xf32>
   }}
   %Z = tile.kernel @Z(%x = %E : tensor<{size}xf32>) -> tensor<{size}xf32> {{
     %z = tile.add %x, %x : (tensor<{size}xf32>, tensor<{size}xf32>) -> tensor<{size}xf32>
     tile.yield %z : tensor<{size}xf32>
   }}
-  func.return %Y, %Z : tensor<64xf32>, tensor<{size}xf32>
+  func.return %Y, %Z : tensor<256xf32>, tensor<{size}xf32>
 }}
 """
 
@@ -63,9 +63,9 @@ CASES = {
     # What is returned has memory of its own, as whole and as part.
     "returned whole": (program(JOINED + TAKEN, "Y, G"), 0),
     "returned part": (program(JOINED + TAKEN, "Y, D"), 0),
-    # A piece that begins at a multiple of 128 bytes.
-    "piece": (PIECE.format(first=32, size=16), 1),
-    "unaligned piece": (PIECE.format(first=31, size=16), 0),
+    # A piece that begins at a multiple of 512 bytes, which is aligned on every device.
+    "piece": (PIECE.format(first=128, size=64), 1),
+    "unaligned piece": (PIECE.format(first=127, size=64), 0),
     "given part": (
         program(
             "E[n, o, x: N, 80, W] = +(B[n, o, x]); F[n, o, x: N, 80, W] = +(X[n, o - 32, x]);"
@@ -92,7 +92,7 @@ SHAPES = (1, 48, 32), (32, 48), (64, 48), (8, 96)
 def arrays(f: td.Function) -> list[np.ndarray]:
     """Small whole numbers for the inputs, whose sums are exact."""
     generator = np.random.default_rng(0)
-    shapes = SHAPES if "K" in f.inputs else ((64,),)
+    shapes = SHAPES if "K" in f.inputs else ((256,),)
     return [
         generator.integers(-2, 3, shape).astype(np.float32)
         for shape, _ in zip(shapes, f.inputs, strict=False)
