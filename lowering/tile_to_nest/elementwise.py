@@ -31,14 +31,15 @@ class StencilElements(Elements):
     def _compute(self, op: Operation) -> SSAValue:
         if not isinstance(op, ContractionOp):
             return super()._compute(op)
+        coordinates = self.broadcast(static_shape(op.result))
         if is_copy(op):
-            return self._placed(op.result, self.coordinates, self.condition)
+            return self._placed(op.result, coordinates, self.condition)
         scalars, t = self.nest.scalars, accumulator_type(op)
         aggregation, total = op.aggregation.data, None
         if aggregation is not Aggregation.assign:
             total = scalars.constant(neutral(aggregation, t), t)
-        for point in _points(op, self.coordinates):
-            value = self._at_point(op, point)
+        for point in _points(op, coordinates):
+            value = self._at_point(op, point, coordinates)
             total = value if total is None else AGGREGATE[aggregation](scalars, t, total, value)
         assert total is not None
         return scalars.convert(total, t, element_type(op.result))
@@ -90,9 +91,11 @@ class StencilElements(Elements):
             tests += _inside([_at(c.expr, point)], [int(c.bound.constant)])
         return places, tests
 
-    def _at_point(self, op: ContractionOp, point: Mapping[str, Expr]) -> SSAValue:
+    def _at_point(
+        self, op: ContractionOp, point: Mapping[str, Expr], coordinates: Sequence[Expr]
+    ) -> SSAValue:
         """Combined operands at a point; 0 where it is none of the contraction's."""
-        places, tests = self._tests(op, point, self.coordinates)
+        places, tests = self._tests(op, point, coordinates)
         condition = both(self.condition, *tests)
 
         def read(k: int) -> SSAValue:

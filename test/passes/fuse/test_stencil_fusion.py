@@ -64,6 +64,11 @@ FUNCTIONS = """function (A[N, M], B[N, M]) -> (O) {
   D1[n, m: N, 2*M - 2] = =(A[n, m]); D[n, m + M - 2: N, 2*M - 2] = =(B[n, m]) default D1;
   O = C * D + D;
 }"""
+BROADCAST = """function (A[N, M], B[N, M]) -> (O) {
+  R[0, m: 1, M - 2] = =(B[0, m + 2]); H[n, m: N, M - 2] = =(A[n, m + 1]); P = H * R;
+  C1[n, m: N, 2*M - 2] = =(P[n, m]); C[n, m + M - 2: N, 2*M - 2] = =(A[n, m]) default C1;
+  O = C * C + C;
+}"""
 PADDED = """function (A[N, M], B[N, M]) -> (O) {
   P = -A; C[n, m + 1: N, M + 2] = =(P[n, m]); D[n, m + 1: N, M + 2] = =(B[n, m]);
   O = select(D, D - C, 1.0 / C);
@@ -78,6 +83,7 @@ SOURCES = {
     "over": OVER,
     "functions": FUNCTIONS,
     "padded": PADDED,
+    "broadcast": BROADCAST,
 }
 CPU = {"type": "cpu", "compute_units": 2, "launch": 0.0, "fp16": False}
 GPU = {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0.0}
