@@ -173,12 +173,14 @@ def _repeats_rows(op: ContractionOp, ops: Collection[Operation]) -> bool:
 
 
 def _broadcasts(op: ContractionOp) -> bool:
-    """Whether a contraction only repeats a tensor along some axes of its result."""
+    """Whether a contraction only repeats a whole tensor along some axes of its result."""
     if len(op.inputs) != 1 or op.constraints.data or op.default is not None:
         return False
     (access,), whole = op.accesses, [e.variable for e in op.output.data]
     along = [e.variable for e in access.data if e.names]
-    return None not in along and along == [name for name in whole if name in along]
+    read = [n for n in shape_of(tensor_type(op.inputs[0])) or () if n != 1]
+    is_all = read == [n for n in _with_axes(op) if n != 1]
+    return is_all and None not in along and along == [name for name in whole if name in along]
 
 
 def _is_whole_without(user: Operation, op: ContractionOp) -> bool:

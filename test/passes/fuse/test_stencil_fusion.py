@@ -83,6 +83,7 @@ SOURCES = {
     "over": OVER,
     "functions": FUNCTIONS,
     "padded": PADDED,
+    "broadcast": BROADCAST,
 }
 CPU = {"type": "cpu", "compute_units": 2, "launch": 0.0, "fp16": False}
 GPU = {"type": "gpu", "compute_units": 4, "max_work_group_size": 32, "launch": 0.0}
@@ -114,16 +115,6 @@ def test_results_and_gradients(columns: int, name: str, target: str, device: td.
             check_as(function, arrays, device, TARGETS[target], ulps=100)
         function = function.gradient(["A", "B"])
         arrays += [random.uniform(-1, 1, w.shape).astype(np.float32) for w in wanted]
-
-
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("columns", (33, 5))
-def test_functions_of_broadcast_slices(columns: int, target: str, device: td.Device):
-    random = np.random.default_rng(0)
-    arrays = [random.uniform(0.5, 1, (3, columns)).astype(np.float32) for _ in range(2)]
-    function = td.compile(BROADCAST, device=device)
-    check_as(function, arrays, device, TARGETS[target], ulps=100)
-    assert_close(function(*arrays), function.reference(*arrays), scale=1.0)
 
 
 @pytest.mark.covering(1)
