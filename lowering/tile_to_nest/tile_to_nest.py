@@ -132,9 +132,10 @@ class HostFunction:
         name = to_hint(given_name(op.outputs[0]) or "kernel")
         self._mark_in_place(op)
         values = (*(op.inputs[k] for k in read_inputs(op)), *op.outputs)
-        self._launch(op, name, [self.buffers[v] for v in values])
-        if places := self.needless.get(op):
-            self._mark_needless(places)
+        launch = self._launch(op, name, [self.buffers[v] for v in values])
+        if launch is not None and (places := self.needless.get(op)):
+            # Says where the operands may lie in the result.
+            launch.attributes[BESIDE] = DenseArrayBase.from_list(i64, [*places, 0])
 
     def _place(self, value: SSAValue) -> None:
         """Give a kernel's result memory: that of the argument that it updates, or memory of its
@@ -159,18 +160,15 @@ class HostFunction:
             numbers = [in_place.get(k, -1) for k in range(len(kernel.inputs))]
             kernel.attributes[IN_PLACE] = DenseArrayBase.from_list(i32, numbers)
 
-    def _mark_needless(self, places: Sequence[int]) -> None:
-        """Say of a launched kernel where its operands may lie in its result."""
-        launch = self.block.last_op
-        assert isinstance(launch, gpu.LaunchFuncOp)
-        launch.attributes[BESIDE] = DenseArrayBase.from_list(i64, [*places, 0])
-
-    def _launch(self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]) -> None:
+    def _launch(
+        self, kernel: KernelOp, hint: str, operands: Sequence[SSAValue]
+    ) -> gpu.LaunchFuncOp | None:
+        """Launch a kernel; None if it has no elements."""
         key = structural_hash(kernel)
         if (launch := self.launches.get(key)) is None:
             launch = self.nest(kernel, self.kernel_name(hint))
             if not prod((*launch.grid, *launch.block)):
-                return
+                return None
             self.launches[key] = launch
             self.kernels.append(kernel)
         callee = SymbolRefAttr(self.module_name, [launch.function.sym_name.data])
@@ -181,7 +179,7 @@ class HostFunction:
             kernelOperands=operands,
         )
         made.attributes.update(self.labels.get(kernel, {}))
-        self.builder.insert(made)
+        return self.builder.insert(made)
 
     @property
     def functions(self) -> list[gpu.FuncOp]:
