@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 
 from xdsl.context import Context
@@ -89,10 +90,9 @@ def _is_whole(value: SSAValue, op: gpu.AllocOp) -> bool:
 def lifetimes(
     host: func.FuncOp,
     allocations: Sequence[gpu.AllocOp],
-    alignment: int = 1,
     inside: Mapping[gpu.AllocOp, Inside] = NOTHING,
 ) -> list[Lifetime]:
-    """Lifetimes of allocations, in ops of the host function, with their sizes rounded up.
+    """Lifetimes of allocations, in ops of the host function.
 
     What is used in a loop and outside is alive in all iterations; what is used in a loop alone is
     written anew in each. Uses of those ``inside`` of others are uses of these.
@@ -110,9 +110,8 @@ def lifetimes(
     for op in allocations:
         own = uses[op.result][1:] or uses[op.result]
         used.setdefault(outermost(op, inside).whole, []).extend(own)
-    sizes = (ceil_div(max(1, _size(op)), alignment) * alignment for op in used)
     spans = (_with_loops(min(u), max(u), loops) for u in used.values())
-    return [Lifetime(size, *span) for size, span in zip(sizes, spans, strict=True)]
+    return [Lifetime(max(1, _size(op)), *span) for op, span in zip(used, spans, strict=True)]
 
 
 def _with_loops(first: int, last: int, loops: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -145,14 +144,17 @@ def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
     for op in everything:
         outer = outermost(op, inside)
         held.setdefault(outer.whole, []).append((op, outer.offset))
-    lives = lifetimes(host, everything, alignment, inside)
+    lives = lifetimes(host, everything, inside)
     offsets: dict[int, arith.ConstantOp] = {}
     returned = results(host)
-    sizes = lifetimes(host, everything, 1, inside)
-    places = places_in_results(sizes, lifetimes(host, returned), alignment)
+    places = places_in_results(lives, lifetimes(host, returned), alignment)
     made = _in_results(returned, held, places, offsets)
-    stay = [k not in places for k in range(len(held))]
-    allocations, lives = list(compress(held, stay)), list(compress(lives, stay))
+    allocations = [op for k, op in enumerate(held) if k not in places]
+    lives = [
+        replace(own, size=ceil_div(own.size, alignment) * alignment)
+        for k, own in enumerate(lives)
+        if k not in places
+    ]
     arenas: list[gpu.AllocOp] = []
     while allocations:
         plan = plan_memory(lives)

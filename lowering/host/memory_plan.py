@@ -49,15 +49,21 @@ less."""
 
 def largest_alive(buffers: Sequence[Lifetime]) -> int:
     """Largest sum of the sizes of buffers that are alive together."""
+    return sum(buffers[k].size for k in _fullest(buffers))
+
+
+def _fullest(buffers: Sequence[Lifetime]) -> list[int]:
+    """Buffers that are alive at the moment when most memory is needed."""
     changes: dict[int, int] = {}
     for b in buffers:
         changes[b.first] = changes.get(b.first, 0) + b.size
         changes[b.last + 1] = changes.get(b.last + 1, 0) - b.size
-    alive = largest = 0
+    alive = most = fullest = 0
     for moment in sorted(changes):
         alive += changes[moment]
-        largest = max(largest, alive)
-    return largest
+        if alive > most:
+            most, fullest = alive, moment
+    return [k for k, b in enumerate(buffers) if b.first <= fullest <= b.last]
 
 
 def plan_memory(buffers: Sequence[Lifetime]) -> MemoryPlan:
@@ -143,20 +149,6 @@ def places_in_results(
                 break
         else:
             return places
-
-
-def _fullest(buffers: Sequence[Lifetime]) -> list[int]:
-    """Buffers that are alive at the moment when most memory is needed."""
-    ends = sorted((b.last, b.size) for b in buffers)
-    alive = most = moment = done = 0
-    for first, size in sorted((b.first, b.size) for b in buffers):
-        while ends[done][0] < first:
-            alive -= ends[done][1]
-            done += 1
-        alive += size
-        if alive > most:
-            most, moment = alive, first
-    return [k for k, b in enumerate(buffers) if b.first <= moment <= b.last]
 
 
 def _free_place(
