@@ -30,6 +30,7 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import Access, Constraint, IndexExpr, Range
+from tiledialect.index.names import numbered_names
 from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.split.rewrites.piece_names import piece_name
@@ -357,7 +358,6 @@ def _entries() -> list[tuple[int, float]]:
 
 def _fresh(base: str, taken: set[str]) -> str:
     """An unused index name."""
-    names = (base, *(f"{base}_{k}" for k in range(len(taken))))
-    name = next(n for n in names if n not in taken)
+    name = base if base not in taken else next(numbered_names(base, taken))
     taken.add(name)
     return name

@@ -18,6 +18,7 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index.names import numbered_names
 from tiledialect.ir.tensor_builder import (
     Access,
     ContractionBuilder,
@@ -226,7 +227,7 @@ class _ProductParts:
         They land on the same element, and come before the point, or after it.
         """
         taken = self.op.index_names
-        renamed = {name: IndexExpr.of(_fresh(name, taken)) for name in summed}
+        renamed = {name: IndexExpr.of(next(numbered_names(name, taken, 2))) for name in summed}
         first = IndexExpr.of(summed[0])
         step = sign * (first - first.substitute(renamed)) - 1
         apart = Constraint(step, self.c.size(sizes[taken.index(summed[0])]))
@@ -286,13 +287,6 @@ def _summed(op: ContractionOp) -> list[str]:
     """Indices that differ between points of one element."""
     fixed = {e.variable for e in op.output.data}
     return [name for name in op.index_names if name not in fixed]
-
-
-def _fresh(name: str, taken: Sequence[str]) -> str:
-    number = 2
-    while f"{name}_{number}" in taken:
-        number += 1
-    return f"{name}_{number}"
 
 
 def _default_gradient(b: TensorBuilder, op: ContractionOp, g: SSAValue) -> SSAValue:

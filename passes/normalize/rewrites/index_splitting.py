@@ -5,6 +5,7 @@ reshape merged into them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -17,6 +18,7 @@ from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index.expr import Access, IndexExpr, Range
+from tiledialect.index.names import numbered_names
 from tiledialect.ir.names import keep_name, keep_place
 
 
@@ -37,7 +39,7 @@ def split_index(op: ContractionOp, name: str, sizes: Sequence[int]) -> ReshapeOp
     if None in axes or not axes[0]:
         return None
     taken = {*op.index_names} - {name}
-    new_names = _names(name, len(sizes), taken)
+    new_names = [*islice(numbered_names(name, taken), len(sizes))]
     split = [
         tuple(x for e in a for x in (map(IndexExpr.of, new_names) if e.names == (name,) else (e,)))
         for a in accesses
@@ -96,18 +98,6 @@ def _axes(access: Access, value: SSAValue, name: str, r: Range) -> list[int] | N
         if e != IndexExpr.of(name) or r != Range(0, size):
             return None
         found.append(axis)
-    return found
-
-
-def _names(name: str, count: int, taken: set[str]) -> list[str]:
-    """Names for the parts of an index."""
-    found: list[str] = []
-    number = 0
-    while len(found) < count:
-        new = f"{name}_{number}"
-        if new not in taken:
-            found.append(new)
-        number += 1
     return found
 
 
