@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder of the test for what is kept on disk."""
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

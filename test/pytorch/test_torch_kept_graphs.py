@@ -16,13 +16,7 @@ from tiledialect.torch import backend, graphs, partition  # noqa: E402
 from tiledialect.torch.kept_graphs import given_text, graph_text, key  # noqa: E402
 
 aten = torch.ops.aten
-pytestmark = pytest.mark.usefixtures("reset")
-
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
-    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("reset", "folder")
 
 
 @pytest.fixture

@@ -12,13 +12,7 @@ from tiledialect.torch.kept_graphs import KeptGraph  # noqa: E402
 from tiledialect.torch.traced_graphs import _state_text, traced_key  # noqa: E402
 
 F = torch.nn.functional
-pytestmark = pytest.mark.usefixtures("reset")
-
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
-    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("reset", "folder")
 
 
 @pytest.fixture
