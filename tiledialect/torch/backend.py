@@ -22,7 +22,7 @@ from tiledialect.errors import TileError, TileWarning
 from tiledialect.lowering.runtime.program import cache
 from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.torch.decompositions.table import decompositions
-from tiledialect.torch.graphs import CompiledGraph
+from tiledialect.torch.graphs import INFERENCE, CompiledGraph
 from tiledialect.torch.kept_graphs import Outline
 from tiledialect.torch.options import Options
 from tiledialect.torch.partition import is_check, partitioned, refusals
@@ -32,8 +32,6 @@ NO_OPTIONS: Mapping[str, Any] = {}
 BATCH_NORM_BACKWARD = torch.ops.aten.native_batch_norm_backward.default
 RUNNING, IS_TRAINING = (3, 4), 7
 """Places of its operands: the running statistics, and whether a batch has its own."""
-INFERENCE = "model"
-"""Name of the functions of graphs of inference."""
 
 
 def tiledialect(

@@ -118,8 +118,9 @@ class HostCall(BoundCall):
         ]
         """Places of the arguments among the parameters, the other tensors, what is made for a call
         and what stays."""
-        dense = {own.source: own.value.is_contiguous() for own in arguments if _is_place(own)}
-        self._gaps = [k for k, p in enumerate(inputs.hosts.places) if not dense.get(p, True)]
+        given = [own for own in arguments if isinstance(own.source, int)]
+        with_gaps = {own.source for own in given if not own.value.is_contiguous()}
+        self._gaps = [k for k, p in enumerate(inputs.hosts.places) if p in with_gaps]
         """Numbers of the tensors that are copied, as they have gaps."""
         self._apart: list[int] = []
         """Addresses of tensors that are apart from those that calls change."""
@@ -297,10 +298,6 @@ def bound_call(facts: Facts, arguments: Sequence[Argument], before: BoundCall | 
     """Calls of a function with arguments like these."""
     kind = HostCall if facts.function.device.uses_host_memory else DeviceCall
     return kind(facts, arguments, before)
-
-
-def _is_place(own: Argument) -> bool:
-    return isinstance(own.source, int)
 
 
 def _empty(shape: Sequence[int], dtype: torch.dtype, order: Order) -> tuple[Tensor, None]:

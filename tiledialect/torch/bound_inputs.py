@@ -27,10 +27,10 @@ ARRAY = attrgetter("array")
 ARRAY_LAYOUT = attrgetter("array.queue", "array.shape", "array.dtype", "order")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Parameters:
-    """Parameters and buffers that stay, as they were at a call; those first of which something was
-    computed, then those with copies on a device."""
+    """Parameters and buffers that stay, as they were at the last call; those first of which
+    something was computed, then those with copies on a device."""
 
     places: Sequence[int]
     """Places among the inputs of the graph."""

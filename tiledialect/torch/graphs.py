@@ -55,6 +55,9 @@ from tiledialect.torch.tensors import (
     tensor_type,
 )
 
+INFERENCE = "model"
+"""Name of the functions of graphs of inference; those of parts of graphs go on with a number."""
+
 
 @dataclass(frozen=True)
 class Specialized:
@@ -249,7 +252,7 @@ class CompiledGraph(torch.nn.Module):
             return Specialized(None, (), outputs, made, copied=copied)
         source, choices = found.function.source(*modules), Choices(tune=options.tune)
         function = Function(source, found.function.name, options.device, choices=choices)
-        is_inference = self._name.startswith("model") and not self._options.tune
+        is_inference = self._name.startswith(INFERENCE) and not self._options.tune
         changing = [self._inputs[place] for place in self._updated]
         parts = Parts(function, self._kept, changing) if is_inference else None
         return Specialized(function, own, outputs, made, parts, copied)

@@ -27,7 +27,7 @@ from tiledialect.passes.convert.aten.graph import (
 from tiledialect.torch.graphs import CompiledGraph
 from tiledialect.torch.kept_graphs import KeptRefusals, graph_text, key
 from tiledialect.torch.options import Options
-from tiledialect.torch.residence import count_change, on_host
+from tiledialect.torch.residence import Counts, on_host
 
 Node = torch.fx.Node
 
@@ -118,8 +118,7 @@ def partitioned(
     run, counted = _by_parts(module, refused, options, name), _counted(name)
 
     def updating(*inputs: Any) -> Any:
-        for place in counted:
-            count_change(inputs[place])
+        Counts(inputs, counted).tell()
         # PyTorch reads them, too.
         found = run(*map(on_host, inputs))
         outputs = found[: len(found) - len(updated)] if updated else found

@@ -305,7 +305,7 @@ def bring_back(
                 own.copies, own.ahead = {key: (version, change.array)}, None
 
 
-def count_change(value: Any) -> None:
+def _count_change(value: Any) -> None:
     """Let copies of a tensor be current whose next change PyTorch has counted, but not made."""
     own = resident(value)
     if own is None or not own.copies:
@@ -330,7 +330,7 @@ class Counts:
             self._is_told = True
             values, places = self._given
             for place in places:
-                count_change(values[place])
+                _count_change(values[place])
 
 
 def _listed(found: Any) -> list[Any]:
