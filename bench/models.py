@@ -85,6 +85,7 @@ class Decoding(nn.Module):
     def forward(self, word: torch.Tensor) -> torch.Tensor:
         for k, layer in enumerate(self.cache.layers):
             layer.keys, layer.values = self.get_buffer(f"keys_{k}"), self.get_buffer(f"values_{k}")
+            layer.device = word.device
             layer.cumulative_length = torch.full((), self.length, device=word.device)
         return self.model(word, past_key_values=self.cache, return_dict=False)[0]
 
