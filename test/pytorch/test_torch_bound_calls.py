@@ -305,6 +305,18 @@ def test_memory_of_results_serves_again_when_nobody_has_it(device):
 
 
 @DEVICES
+def test_memory_of_results_is_kept_by_their_storage(device):
+    model = td.torch.to_device(Scaled())
+    run, inputs = compiled(model, device), [torch.rand(3, 6) for _ in range(3)]
+    with torch.no_grad():
+        expected = model(inputs[0])
+        storage = run(inputs[0]).untyped_storage()
+        for x in inputs[1:]:
+            run(x)
+        torch.testing.assert_close(torch.empty(0).set_(storage), expected.reshape(-1))
+
+
+@DEVICES
 def test_results_of_inference_mode_are_none_later(device):
     model = td.torch.to_device(Scaled())
     run, x = compiled(model, device), torch.rand(3, 6)

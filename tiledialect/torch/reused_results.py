@@ -36,10 +36,15 @@ class HostResults:
         self._free = self._seen()
 
     def _seen(self) -> list[tuple[int, ...]]:
-        """Users, sizes and addresses of the memory: others may give a storage other memory, too."""
-        uses = map(USES, [own._cdata for own in self._storages])
-        sizes = map(torch.UntypedStorage.nbytes, self._storages)
-        return [*zip(uses, sizes, map(Tensor.data_ptr, self._tensors), strict=True)]
+        """Users, sizes and addresses of the memory: others may give a storage other memory, too.
+
+        Python has one object for a storage, whose users PyTorch counts as one.
+        """
+        storages = self._storages
+        uses = map(USES, [own._cdata for own in storages])
+        sizes = map(torch.UntypedStorage.nbytes, storages)
+        addresses = map(Tensor.data_ptr, self._tensors)
+        return [*zip(uses, map(getrefcount, storages), sizes, addresses, strict=True)]
 
     def free(self) -> list[int]:
         """Addresses of the memory, when all of it is such that nobody else has."""
@@ -50,7 +55,7 @@ class HostResults:
                     self._tensors[k], self.memory[k] = _made(self._makers[k])
                     self._storages[k] = self._tensors[k].untyped_storage()
             self._free = self._seen()
-        return [address for _, _, address in self._free]
+        return [address for *_, address in self._free]
 
     def made(self) -> list[Tensor]:
         """New tensors in the memory."""
