@@ -1,16 +1,17 @@
 """Times of whole models of PyTorch: by `torch.compile(…, backend="tiledialect")`, and by peers.
 
 Every round runs all contestants in turn; the ratio to a peer is the median of the rounds', above 1
-where this package is faster. A training step is forward and backward. The first call compiles; its
-seconds are of a process in which other models may have been compiled before. The error is the
-largest difference from eager PyTorch over the largest element.
+where this package is faster. A training step is forward, the mean of squares as a loss, which is
+compiled with the model, and backward. The first call compiles; its seconds are of a process in
+which other models may have been compiled before. The error is the largest difference from eager
+PyTorch over the largest element: of the loss in training.
 
 `--kernels` measures the kernels on an NVIDIA GPU beside CUDA graphs of eager PyTorch and of
-Inductor, of the model without the loss, in f32 without TF32. Parameters are on the device. `--cuda`
-measures whole calls there: inputs and outputs of all contestants are tensors of the host, which
-peers copy at each call. Their gradients stay on the GPU, those of this package go to the host;
-statistics of normalizations stay on the GPU with all of them.
-`--onnx` runs the models that PyTorch exports by `td.onnx.load`, as onnxruntime runs them.
+Inductor, in f32 without TF32. Parameters are on the device. `--cuda` measures whole calls there:
+inputs and outputs of all contestants are tensors of the host, which peers copy at each call. Their
+gradients stay on the GPU, those of this package go to the host; statistics of normalizations stay
+on the GPU with all of them. `--onnx` runs the models that PyTorch exports by `td.onnx.load`, as
+onnxruntime runs them.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -159,6 +160,17 @@ def _unet(batch: int, is_small: bool) -> tuple[nn.Module, tuple[torch.Tensor, ..
     return UNet(8 if is_small else 32), (torch.randn(batch, 3, size, size),)
 
 
+class Loss(nn.Module):
+    """A model in training, with a loss."""
+
+    def __init__(self, model: nn.Module):
+        super().__init__()
+        self.model = model
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+        return self.model(*inputs).square().mean()
+
+
 VISION = ("resnet18", "resnet50", "mobilenet_v3_small", "convnext_tiny", "vit_b_16")
 LENGTHS = {"gpt2": 256, "bert": 128, "llama": 128}
 MODELS: Mapping[str, Make] = {
@@ -173,7 +185,7 @@ CUDA_PEERS = ("eager", "inductor")
 
 @dataclass(frozen=True)
 class Case:
-    """A model, its inputs, and whether it is trained."""
+    """A model, its inputs, and whether it is trained: it gives the loss then."""
 
     model: nn.Module
     inputs: tuple[torch.Tensor, ...]
@@ -188,7 +200,7 @@ class Case:
                 return model(*inputs).cpu()
         model.zero_grad()
         found = model(*inputs)
-        found.square().mean().backward()
+        found.backward()
         return found.detach().cpu()
 
     def peer(self, name: str, device: str) -> Contestant | None:
@@ -212,7 +224,7 @@ class Case:
             found = call(*inputs)
             if self.is_training:
                 model.zero_grad()
-                found.backward(torch.ones_like(found))
+                found.backward()
 
         with torch.set_grad_enabled(self.is_training):
             stream.wait_stream(torch.cuda.current_stream())
@@ -302,12 +314,13 @@ def line(name: str, batch: int, options: argparse.Namespace, is_training: bool) 
     for part in model.modules():
         if isinstance(part, nn.Dropout):
             part.p = 0.0
-    case = Case(_without_zeros(model).train(is_training), inputs, is_training)
+    model = _without_zeros(model).train(is_training)
+    case = Case(Loss(model) if is_training else model, inputs, is_training)
     own = (_by_onnx if options.onnx else _by_compile)(case, options)
     start = time.perf_counter()
     found = own()
     first = time.perf_counter() - start
-    expected = case.run(copy.deepcopy(model))
+    expected = case.run(copy.deepcopy(case.model))
     error = float((found - expected).abs().max() / expected.abs().max())
     contestants = _contestants(case, own, options)
     times = interleaved(contestants, options.rounds)
