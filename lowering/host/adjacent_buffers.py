@@ -24,12 +24,12 @@ class Inside:
 
 
 def place_side_by_side(
-    host: func.FuncOp, allocations: Collection[Operation], alignment: int
+    host: func.FuncOp, allocations: Collection[Operation]
 ) -> Mapping[gpu.AllocOp, Inside]:
     """Erase the launches that copy some of the allocations side by side, or a piece of one, and
     give the places of those that lie in others then.
 
-    Each must begin at a multiple of ``alignment`` bytes, and lie in one other alone.
+    Which copies are needless is decided where launches are marked (`needless_copies`).
     """
     found: dict[gpu.AllocOp, Inside] = {}
     for launch in [op for op in host.body.block.ops if isinstance(op, gpu.LaunchFuncOp)]:
@@ -38,12 +38,8 @@ def place_side_by_side(
             continue
         owners = [root(v).owner for v in launch.kernelOperands]
         buffers = [op for op in owners if isinstance(op, gpu.AllocOp) and op in allocations]
-        if len(buffers) != len(owners):
-            continue
-        made = _places(buffers, [int(k) for k in places.get_values()])
-        is_free = len(made) == len(buffers) - 1 and found.keys().isdisjoint(made)
-        if is_free and all(at.offset % alignment == 0 for at in made.values()):
-            found |= made
+        if len(buffers) == len(owners):
+            found |= _places(buffers, [int(k) for k in places.get_values()])
             Rewriter.erase_op(launch)
     return found
 
@@ -54,7 +50,8 @@ def _places(buffers: Sequence[gpu.AllocOp], places: Sequence[int]) -> dict[gpu.A
     size = _element_bytes(result)
     if len(sources) == 1:
         return {result: Inside(sources[0], -places[0] * size)}
-    return {op: Inside(result, k * size) for op, k in zip(sources, places, strict=False)}
+    pairs = zip(buffers, places, strict=True)
+    return {op: Inside(result, place * size) for op, place in pairs if op is not result}
 
 
 def outermost(op: gpu.AllocOp, inside: Mapping[gpu.AllocOp, Inside]) -> Inside:

@@ -139,23 +139,44 @@ def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
     Where that makes it smaller, some are parts of results that are written later.
     """
     everything = intermediates(host)
-    inside = place_side_by_side(host, everything, alignment)
+    inside = place_side_by_side(host, everything)
+    held = _held(everything, inside)
+    lives, returned = lifetimes(host, everything, inside), results(host)
+    offsets: dict[int, arith.ConstantOp] = {}
+    places = places_in_results(lives, lifetimes(host, returned), alignment)
+    made = _in_results(returned, held, places, offsets)
+    rest = {
+        op: replace(own, size=ceil_div(own.size, alignment) * alignment)
+        for k, (op, own) in enumerate(zip(held, lives, strict=True))
+        if k not in places
+    }
+    arenas = _in_arenas(rest, held, largest, offsets)
+    block = host.body.block
+    Rewriter.insert_op([*made, *arenas, *offsets.values()], InsertPoint.at_start(block))
+    assert block.last_op is not None
+    frees = [gpu.DeallocOp(arena.result) for arena in arenas]
+    Rewriter.insert_op(frees, InsertPoint.before(block.last_op))
+
+
+def _held(everything: Sequence[gpu.AllocOp], inside: Mapping[gpu.AllocOp, Inside]) -> Held:
+    """The allocations that lie in no other, with what lies in them, also themselves."""
     held: dict[gpu.AllocOp, list[tuple[gpu.AllocOp, int]]] = {}
     for op in everything:
         outer = outermost(op, inside)
         held.setdefault(outer.whole, []).append((op, outer.offset))
-    lives = lifetimes(host, everything, inside)
-    offsets: dict[int, arith.ConstantOp] = {}
-    returned = results(host)
-    places = places_in_results(lives, lifetimes(host, returned), alignment)
-    made = _in_results(returned, held, places, offsets)
-    allocations = [op for k, op in enumerate(held) if k not in places]
-    lives = [
-        replace(own, size=ceil_div(own.size, alignment) * alignment)
-        for k, own in enumerate(lives)
-        if k not in places
-    ]
+    return held
+
+
+def _in_arenas(
+    lives_of: Mapping[gpu.AllocOp, Lifetime],
+    held: Held,
+    largest: int,
+    offsets: dict[int, arith.ConstantOp],
+) -> list[gpu.AllocOp]:
+    """Make intermediates parts of new allocations, as few as a largest size allows, and give
+    these."""
     arenas: list[gpu.AllocOp] = []
+    allocations, lives = [*lives_of], [*lives_of.values()]
     while allocations:
         plan = plan_memory(lives)
         ends = [offset + b.size for offset, b in zip(plan.offsets, lives, strict=True)]
@@ -169,11 +190,7 @@ def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
                 _replace(part, arenas[-1], _offset(offset + place, offsets))
         rest = [not f for f in fit]
         allocations, lives = list(compress(allocations, rest)), list(compress(lives, rest))
-    block = host.body.block
-    Rewriter.insert_op([*made, *arenas, *offsets.values()], InsertPoint.at_start(block))
-    assert block.last_op is not None
-    frees = [gpu.DeallocOp(arena.result) for arena in arenas]
-    Rewriter.insert_op(frees, InsertPoint.before(block.last_op))
+    return arenas
 
 
 def _in_results(
@@ -257,9 +274,9 @@ class GpuArenaPass(ModulePass):
     Results have allocations of their own. Intermediates may be parts of one that are needed no more
     when the result is written first. Kernels that are given parts are marked with the
     attribute `tile.parts`: in OpenCL C they take the allocation and the offset of the part in it. A
-    kernel that copies intermediates side by side, or a piece of one (`nest.beside`), is left out
-    where they can lie in its result from the start, or this in them. A simulator, which watches the
-    bounds of every allocation, gets separate allocations.
+    kernel that copies intermediates side by side, or a piece of one (`nest.beside`), is left out:
+    they lie in its result from the start, or this in them. A simulator, which watches the bounds of
+    every allocation, gets separate allocations.
     """
 
     name = "gpu-arena"

@@ -199,7 +199,7 @@ DISCARDABLE: Mapping[str, Discardable] = {
         INDICES_64,
         LAUNCH,
         "For each operand of a kernel that copies others into the last one, or a piece of one, the "
-        "place of its first element beside that of the last: it needs no copy where it lies there.",
+        "place of its first element beside that of the last: intermediates lie there without it.",
     ),
     FACTS: Discardable(CONDITION, KERNEL, "Condition on the index arguments, `d0`, `d1`, …."),
     SHARED_ARGUMENTS: Discardable(

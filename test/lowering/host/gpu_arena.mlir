@@ -85,17 +85,16 @@ builtin.module {
 // -----
 
 // What a kernel copies side by side lies in its result from the start, and lives as long; a piece of
-// it lies in it. The kernels are left out, but where one begins at no multiple of the alignment.
+// it lies in it. The kernels are left out, but where one copies to an argument.
 // CHECK-NOT:  sym_name = "join"
 // CHECK:      sym_name = "skip"
 // CHECK:      func.func @beside
 // CHECK-DAG:     %[[A:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[B:.*]] = arith.constant 128 : index
-// CHECK:         %x = memref.view %arena[%[[A]]][] : memref<384xi8, 1 : i32> to memref<32xf32, 1 : i32>
-// CHECK-NEXT:    %y = memref.view %arena[%[[B]]][] : memref<384xi8, 1 : i32> to memref<32xf32, 1 : i32>
-// CHECK-NEXT:    %z = memref.view %arena[%[[A]]][] : memref<384xi8, 1 : i32> to memref<64xf32, 1 : i32>
-// CHECK-NEXT:    %p = memref.view %arena[%[[B]]][] : memref<384xi8, 1 : i32> to memref<32xf32, 1 : i32>
-// CHECK-NEXT:    %q = memref.view %arena[%{{.*}}][] : memref<384xi8, 1 : i32> to memref<32xf32, 1 : i32>
+// CHECK:         %x = memref.view %arena[%[[A]]][] : memref<256xi8, 1 : i32> to memref<32xf32, 1 : i32>
+// CHECK-NEXT:    %y = memref.view %arena[%[[B]]][] : memref<256xi8, 1 : i32> to memref<32xf32, 1 : i32>
+// CHECK-NEXT:    %z = memref.view %arena[%[[A]]][] : memref<256xi8, 1 : i32> to memref<64xf32, 1 : i32>
+// CHECK-NEXT:    %p = memref.view %arena[%[[B]]][] : memref<256xi8, 1 : i32> to memref<32xf32, 1 : i32>
 // CHECK-NEXT:    "gpu.launch_func"({{.*}}, %z, %q) <{kernel = @kernels::@skip
 // CHECK-NEXT:    "gpu.memcpy"(%p, %q)
 builtin.module {
@@ -109,16 +108,15 @@ builtin.module {
       "gpu.return"() : () -> ()
     }) {sym_name = "skip"} : () -> ()
   }) : () -> ()
-  func.func @beside() {
+  func.func @beside(%q: memref<32xf32, 1 : i32>) {
     %one = arith.constant 1 : index
     %x = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<32xf32, 1 : i32>
     %y = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<32xf32, 1 : i32>
     %z = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<64xf32, 1 : i32>
     %p = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<32xf32, 1 : i32>
-    %q = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<32xf32, 1 : i32>
     "gpu.launch_func"(%one, %one, %one, %one, %one, %one, %x, %y, %z) <{kernel = @kernels::@join, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 3, 0>}> {nest.beside = array<i64: 0, 32, 0>} : (index, index, index, index, index, index, memref<32xf32, 1 : i32>, memref<32xf32, 1 : i32>, memref<64xf32, 1 : i32>) -> ()
     "gpu.launch_func"(%one, %one, %one, %one, %one, %one, %z, %p) <{kernel = @kernels::@skip, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> {nest.beside = array<i64: -32, 0>} : (index, index, index, index, index, index, memref<64xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> ()
-    "gpu.launch_func"(%one, %one, %one, %one, %one, %one, %z, %q) <{kernel = @kernels::@skip, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> {nest.beside = array<i64: -31, 0>} : (index, index, index, index, index, index, memref<64xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> ()
+    "gpu.launch_func"(%one, %one, %one, %one, %one, %one, %z, %q) <{kernel = @kernels::@skip, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> {nest.beside = array<i64: -32, 0>} : (index, index, index, index, index, index, memref<64xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> ()
     "gpu.memcpy"(%p, %q) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<32xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> ()
     func.return
   }
