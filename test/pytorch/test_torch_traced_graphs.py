@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 
 torch = pytest.importorskip(
@@ -305,11 +307,24 @@ def test_modes_have_no_key():
         assert traced_key(module, [torch.ones(2)]) is None
 
 
+@contextmanager
+def changed(setter, value, before):
+    setter(value)
+    yield
+    setter(before)
+
+
 STATES = {
     "gradients": torch.no_grad,
     "inference": torch.inference_mode,
     "casts": lambda: torch.autocast("cpu", torch.float16),
+    "cache of casts": lambda: torch.autocast("cpu", torch.float16, cache_enabled=False),
     "attention": lambda: torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+    "type": lambda: changed(torch.set_default_dtype, torch.float64, torch.float32),
+    "order": lambda: changed(torch.use_deterministic_algorithms, True, False),
+    "products": lambda: changed(torch.set_float32_matmul_precision, "high", "highest"),
+    "library": lambda: changed(torch._C._set_mkldnn_enabled, False, True),
+    "tracing": lambda: torch._functorch.config.patch(functionalize_rng_ops=True),
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from operator import attrgetter
 from typing import Any
 from weakref import ReferenceType, ref
@@ -140,6 +141,27 @@ class Matching:
     devices: Sequence[DeviceTensor]
 
 
+class Kind(Enum):
+    """Kinds of inputs, by what is compared at a call."""
+
+    COMPUTED = auto()
+    """A parameter that stays, of which something was computed."""
+    COPIED = auto()
+    """A parameter that stays, with a copy on a device."""
+    READ = auto()
+    """A parameter that stays, which kernels read in the host's memory."""
+    HOST = auto()
+    """A tensor in the host's memory for which other calls have others."""
+    DEVICE = auto()
+    """A tensor on a device, of an earlier call."""
+    NUMBER = auto()
+    """A number, or another value that is no tensor."""
+
+
+PARAMETERS = (Kind.COMPUTED, Kind.COPIED, Kind.READ)
+"""Kinds of parameters, in the order in which they are compared."""
+
+
 def inputs_of(
     device: Device,
     values: Sequence[Any],
@@ -151,54 +173,60 @@ def inputs_of(
     ``forget`` is called when a parameter is gone. None if nothing stays from call to call, or an
     input shares the memory of a parameter whose elements are elsewhere, too.
     """
-    in_host = device.uses_host_memory
-    kinds: dict[str, dict[int, Any]] = {
-        name: {} for name in ("computed", "copied", "parameters", "hosts", "devices", "numbers")
-    }
+    places: dict[Kind, list[int]] = {kind: [] for kind in Kind}
     for place, value in enumerate(values):
-        kind = _kind(value, in_host, place in computed)
+        kind = _kind(value, device.uses_host_memory, place in computed)
         if kind is None:
             return None
-        kinds[kind][place] = value
-    own = {**kinds["computed"], **kinds["copied"], **kinds["parameters"]}
-    if not own and not kinds["devices"]:
+        places[kind].append(place)
+    devices = places[Kind.DEVICE]
+    own = [place for kind in PARAMETERS for place in places[kind]]
+    if not own and not devices:
         return None
-    read = [*kinds["computed"], *kinds["copied"]]
-    parameters = Parameters(
-        places=[*own],
-        references=[ref(value, forget) for value in own.values()],
-        residents=[found for place in read if (found := resident(own[place])) is not None],
-        identities=[*map(id, own.values())],
-        addresses=[value.data_ptr() for value in own.values()],
-        versions=[own[place]._version for place in read],
-        computed=len(kinds["computed"]),
-    )
-    devices = kinds["devices"]
     return BoundInputs(
-        parameters,
-        HostTensors.of([*kinds["hosts"]], values),
-        DeviceTensors([*devices], [*map(ARRAY_LAYOUT, devices.values())]),
-        kinds["numbers"],
+        _parameters(own, [values[place] for place in own], places, forget),
+        HostTensors.of(places[Kind.HOST], values),
+        DeviceTensors(devices, [ARRAY_LAYOUT(values[place]) for place in devices]),
+        {place: values[place] for place in places[Kind.NUMBER]},
     )
 
 
-def _kind(value: Any, in_host: bool, is_computed: bool) -> str | None:
+def _parameters(
+    own: Sequence[int],
+    given: Sequence[Tensor],
+    places: Mapping[Kind, Sequence[int]],
+    forget: Callable[[Any], None],
+) -> Parameters:
+    computed = len(places[Kind.COMPUTED])
+    read = given[: computed + len(places[Kind.COPIED])]
+    return Parameters(
+        places=own,
+        references=[ref(value, forget) for value in given],
+        residents=[found for value in read if (found := resident(value)) is not None],
+        identities=[*map(id, given)],
+        addresses=[value.data_ptr() for value in given],
+        versions=[*map(VERSION, read)],
+        computed=computed,
+    )
+
+
+def _kind(value: Any, in_host: bool, is_computed: bool) -> Kind | None:
     """Kind of an input; None if it is compared at each call."""
     if not isinstance(value, Tensor):
-        return "numbers"
+        return Kind.NUMBER
     if isinstance(value, DeviceTensor):
-        return None if in_host or not value.is_on_device else "devices"
+        return None if in_host or not value.is_on_device else Kind.DEVICE
     own = resident(value)
     if own is not None and own.parameter() is value and not own.others:
         if is_computed:
-            return "computed"
+            return Kind.COMPUTED
         if not in_host:
-            return "copied"
-        return "parameters" if _is_dense(value) else "hosts"
+            return Kind.COPIED
+        return Kind.READ if _is_dense(value) else Kind.HOST
     if own is not None and (is_computed or not in_host):
         return None
     is_parameter = isinstance(value, torch.nn.Parameter) and in_host and _is_dense(value)
-    return "parameters" if is_parameter else "hosts"
+    return Kind.READ if is_parameter else Kind.HOST
 
 
 def _is_dense(value: Tensor) -> bool:

@@ -69,7 +69,11 @@ def _made(make: Callable[[], tuple[Tensor, Any]]) -> tuple[Tensor, Any]:
 
 
 class DeviceResults:
-    """Arrays on a device for results of calls; memory of those that are gone serves again."""
+    """Arrays on a device for results of calls; memory of those that are gone serves again.
+
+    Whoever has the memory refers to the array: a `DeviceTensor`, until an operator has taken the
+    elements, which are a copy in the host's memory. Commands under way come before later ones.
+    """
 
     def __init__(self, makers: Sequence[Callable[[], Any]]):
         self._makers = makers

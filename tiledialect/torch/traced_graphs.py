@@ -145,7 +145,8 @@ def _input_text(given: Tensor) -> str:
 
 
 def _state_text() -> str:
-    """Text of what PyTorch's functions look at beside their arguments."""
+    """Text of what PyTorch's functions look at beside their arguments: what Dynamo's guards and
+    AOTAutograd's own cache compare, and the kernels that an attention may have."""
     casts = [d for d in DEVICES if torch.is_autocast_enabled(d)]
     state = (
         torch.is_grad_enabled(),
