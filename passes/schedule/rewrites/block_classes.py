@@ -126,11 +126,22 @@ class Classes:
         for a, v in (*zip(inner, outer, strict=True), *_results(kernel)):
             if not is_reshape(shape(v), axis):
                 self.join((a, v))
+        if kernel.axes is not None:
+            self._add_rows(kernel, axis)
         for op in kernel.block.ops:
             if isinstance(op, ElementwiseOp):
                 self.join([v for v in (*op.results, *op.operands) if shape(v)])
         for op in kernel.contractions:
             self._add_contraction(op, constants, axis)
+
+    def _add_rows(self, kernel: KernelOp, axis: int) -> None:
+        """Take over that all values of a row kernel lie along the same axes, of which one over
+        which something aggregates stays whole."""
+        values = [v for v in values_of(kernel.block) if shape(v)]
+        self.join(values)
+        axes = [*kernel.axes.ranges] if kernel.axes is not None else []
+        if len(axes) < axis or axes[-axis] in kernel.reduced:
+            self.pinned.update(values)
 
     def _add_contraction(
         self, op: ContractionOp, constants: Collection[SSAValue], axis: int

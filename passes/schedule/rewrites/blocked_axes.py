@@ -47,7 +47,7 @@ class Blocks:
         at = len(sizes) - self.axis
         has_axis = at >= 0 and sizes[at] > 1
         own = (sizes[at] // self.size, self.size) if has_axis else (1, 1)
-        return tuple(self._placed(sizes, *own)) if sizes else ()
+        return tuple(self.placed(sizes, *own)) if sizes else ()
 
     def access(self, access: Access, digits: Mapping[str, str]) -> tuple[IndexExpr, ...]:
         """Access to a value in blocks, whose index along the axis has these digits."""
@@ -58,9 +58,9 @@ class Blocks:
         else:
             first = access[at].constant / self.size
             own = IndexExpr.of(digits[names[0]]) + first, IndexExpr.of(names[0])
-        return tuple(self._placed(access, *own))
+        return tuple(self.placed(access, *own))
 
-    def _placed(self, axes: Sequence[T], block: T, element: T) -> Iterator[T]:
+    def placed(self, axes: Sequence[T], block: T, element: T) -> Iterator[T]:
         """Axes with those of a block and of its element in the place of one."""
         at = len(axes) - self.axis
         if at < 0:
@@ -80,19 +80,43 @@ def is_reshape(sizes: Shape, axis: int) -> bool:
 
 def blockable(kernel: KernelOp, known: Collection[SSAValue]) -> bool:
     """Whether the values of a kernel may lie in blocks: it has one contraction, or copies, as those
-    of a concatenation, and does not compute constants."""
+    of a concatenation, or rows all of whose values have its axes in order, and does not compute
+    constants."""
     allowed = ContractionOp | ElementwiseOp | ConstantOp | YieldOp
     ops = [*kernel.block.ops]
     is_plain = all(isinstance(op, allowed) and not isinstance(op, IndexOp) for op in ops)
-    is_open = kernel.axes is None and kernel.schedule is None
-    if not is_open or not is_plain or any(v in known for v in kernel.outputs):
+    if kernel.schedule is not None or not is_plain or any(v in known for v in kernel.outputs):
         return False
     op, found = kernel.contraction, kernel.contractions
-    if any(c.domain is None or c.symbols for c in found):
+    if any(c.symbols for c in found):
         return False
-    if op is None:
-        return all(c.aggregation.data is Aggregation.assign for c in found)
-    return found == (op,) and op.default is None
+    if kernel.axes is not None:
+        return all(_has_axes_in_order(c, [*kernel.axes.ranges]) for c in found)
+    if any(c.domain is None for c in found):
+        return False
+    if all(c.aggregation.data is Aggregation.assign for c in found):
+        return True
+    return op is not None and found == (op,) and op.default is None
+
+
+def _has_axes_in_order(op: ContractionOp, axes: Sequence[str]) -> bool:
+    """Whether each tensor of a contraction has all axes of its kernel, or size 1, in order."""
+    return all(
+        len(access) == len(axes)
+        and all(
+            e == IndexExpr.of(name) or size == 1
+            for e, name, size in zip(access, axes, shape(value), strict=True)
+        )
+        for value, access in _places(op)
+    )
+
+
+def _ranges(op: ContractionOp) -> Mapping[str, Range]:
+    """Ranges of a contraction's indices: its own, or the axes of its kernel."""
+    kernel = op.parent_op()
+    if op.domain is None and isinstance(kernel, KernelOp) and kernel.axes is not None:
+        return kernel.axes.ranges
+    return op.domain.ranges if op.domain is not None else {}
 
 
 def values_of(block: Block) -> list[SSAValue]:
@@ -103,13 +127,12 @@ def values_of(block: Block) -> list[SSAValue]:
 def whole_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
     """The index that moves along an axis of a contraction's tensor, from end to end and along no
     other axis of it."""
-    assert op.domain is not None
     at = len(access) - axis
     names = access[at].names if at >= 0 else ()
     if len(names) != 1 or access[at] != IndexExpr.of(names[0]):
         return None
     size = shape(value)[at]
-    is_whole = size > 1 and op.domain.ranges[names[0]] == Range(0, size)
+    is_whole = size > 1 and _ranges(op)[names[0]] == Range(0, size)
     return names[0] if is_whole and sum(names[0] in e.names for e in access) == 1 else None
 
 
@@ -127,9 +150,8 @@ def moving_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) 
 def block_step(op: ContractionOp, access: Access, axis: int) -> int:
     """Greatest number of which a contraction's index along an axis begins at, ends at, and is
     shifted by, multiples."""
-    assert op.domain is not None
     e = access[len(access) - axis]
-    own = op.domain.ranges[e.names[0]]
+    own = _ranges(op)[e.names[0]]
     return gcd(own.lower, own.upper, int(e.constant))
 
 
@@ -185,18 +207,34 @@ class BlockedKernel:
                     wanted, axes = order
                     inputs[number] = packed(self.kernel.inputs[number], wanted, axes)
         outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
-        made = KernelOp(inputs, [v.type for v in outputs], body)
+        made = KernelOp(inputs, [v.type for v in outputs], body, axes=self._axes())
         made.sym_name = self.kernel.sym_name
         keep_place(made, self.kernel)
         return made
 
+    def _axes(self) -> DomainAttr | None:
+        """The axes of a row kernel, one of them as two digits."""
+        if self.kernel.axes is None:
+            return None
+        own, axes = next(iter(self.blocks.values())), self.kernel.axes.data
+        name, whole = axes[len(axes) - own.axis]
+        block = self._block_name(name, {}), Range(0, whole.extent // own.size)
+        return DomainAttr(tuple(own.placed(axes, block, (name, Range(0, own.size)))))
+
+    def _block_name(self, name: str, ranges: Mapping[str, Range]) -> str:
+        """Name of the index of the blocks along an index, among others."""
+        axes = self.kernel.axes.ranges if self.kernel.axes is not None else {}
+        found = f"{name}_block"
+        while found in ranges or found in axes:
+            found += "_"
+        return found
+
     def _rewrite(self, old: ContractionOp, new: ContractionOp, own: Mapping[str, int]) -> None:
         """Let a contraction's indices be numbers of two digits, and its accesses blocks."""
-        assert old.domain is not None
-        ranges = dict(old.domain.ranges)
+        ranges = dict(_ranges(old))
         digits: dict[str, str] = {}
         for name, size in own.items():
-            digits[name] = _unused(f"{name}_block", ranges)
+            digits[name] = self._block_name(name, ranges)
             whole = ranges[name]
             ranges[digits[name]] = Range(whole.lower // size, whole.upper // size)
             ranges[name] = Range(0, size)
@@ -282,9 +320,3 @@ def _places(op: ContractionOp) -> list[tuple[SSAValue, Access]]:
 
 def _reshaped(value: SSAValue, sizes: Shape) -> SSAValue:
     return with_type(value, make_type(sizes, tensor_type(value).element_type))
-
-
-def _unused(name: str, names: Collection[str]) -> str:
-    while name in names:
-        name += "_"
-    return name

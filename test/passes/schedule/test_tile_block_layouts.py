@@ -50,6 +50,12 @@ CASES = {
         "Y[n, o, y, x: N, 16, H, W] = +(G[n, c, y, x] * M[o, c]);",
         given=", M[16, 48]",
     ),
+    # Rows of each channel.
+    "rows": program(
+        "M[n, c, 0, 0: N, 16, 1, 1] = +(B[n, c, y, x]); D = 4*B - M;"
+        "S[n, c, 0, 0: N, 16, 1, 1] = >(D[n, c, y, x]); E = D - S;"
+        "Y[n, o, y, x: N, 16, H, W] = +(E[n, c, y, x] * L[o, c, 0, 0]);"
+    ),
     # So does a slice of whole blocks.
     "sliced": program(
         "D[n, o, y, x: N, 32, H, W] = +(B[n, c, y, x] * L[o, c, 0, 0]);"
@@ -74,6 +80,12 @@ RETURNED = {
         "F[n, o, y, x: N, 24, H, W] = +(R[n, o - 16, y, x]); G = E + F;"
         "Y[n, o, y, x: N, 16, H, W] = +(G[n, c, y, x] * M[o, c]);",
         given=", R[N, 8, H, W], M[16, 24]",
+    ),
+    # Rows of all channels stay whole.
+    "mixed": program(
+        "M[n, 0, y, x: N, 1, H, W] = +(B[n, c, y, x]); D = 4*B - M;"
+        "S[n, 0, y, x: N, 1, H, W] = >(D[n, c, y, x]); E = D - S;"
+        "Y[n, o, y, x: N, 16, H, W] = +(E[n, c, y, x] * L[o, c, 0, 0]);"
     ),
     "shifted": program("Y[n, o, y, x: N, 15, H, W] = +(B[n, o + 1, y, x] * L[0, 0, 0, 0]);"),
 }

@@ -84,6 +84,42 @@ builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"C
     func.return %Y : tensor<256xf32>
   }
 
+  // Row kernels with all axes in order have one axis more; copies may have a given default.
+  // CHECK-LABEL: @rows
+  // CHECK:       tile.reshape %H to [] : tensor<1x8x14x14x32xf32> -> tensor<1x8x7x2x14x32xf32>
+  // CHECK:       tile.kernel @M({{.*}}) -> (tensor<1x8x7x1x14x32xf32>, tensor<1x8x7x1x14x32xf32>) axes <d0 = 0 to 1, d1_block = 0 to 8, d2 = 0 to 7, d3 = 0 to 2, d4 = 0 to 14, d1 = 0 to 32>
+  // CHECK:         tile.contraction add(%{{.*}}[0, d1_block, d2, d3, d4, d1]) -> [0, d1_block, d2, 0, d4, d1]
+  // CHECK:         tile.mul %{{.*}}, %{{.*}} : (tensor<1x8x7x1x14x32xf32>, tensor<1x8x1x1x1x32xf32>) -> tensor<1x8x7x1x14x32xf32>
+  // CHECK:       tile.kernel @J({{.*}}) -> tensor<1x8x7x14x32xf32>
+  // CHECK:         tile.contraction assign(%{{.*}}[v0, v1_block - 4, v2, v3, v1]) -> [v0, v1_block, v2, v3, v1] default %{{.*}} domain <v0 = 0 to 1, v1_block = 0 to 8, v2 = 0 to 7, v3 = 0 to 14, v1 = 0 to 32>
+  func.func @rows(%X: tensor<1x256x14x14xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}, %V: tensor<128x256x3x3xf32> {tile.name = "V"}, %B: tensor<1x256x1x1x1xf32> {tile.name = "B"}) -> (tensor<256xf32> {tile.name = "Y"}) {
+    %H = tile.kernel @H(%x = %X : tensor<1x256x14x14xf32>, %w = %W : tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32> {
+      %s = tile.contraction add(%x[n, c, y + j - 1, x + i - 1] mul %w[o, c, j, i]) -> [n, o, y, x] domain <n = 0 to 1, o = 0 to 256, y = 0 to 14, x = 0 to 14, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32>
+      tile.yield %s : tensor<1x256x14x14xf32>
+    }
+    %R = tile.reshape %H to [] : tensor<1x256x14x14xf32> -> tensor<1x256x7x2x14xf32>
+    %M, %N = tile.kernel @M(%h = %R : tensor<1x256x7x2x14xf32>, %b = %B : tensor<1x256x1x1x1xf32>) -> (tensor<1x256x7x1x14xf32>, tensor<1x256x7x1x14xf32>) axes <d0 = 0 to 1, d1 = 0 to 256, d2 = 0 to 7, d3 = 0 to 2, d4 = 0 to 14> {
+      %m = tile.contraction add(%h[0, d1, d2, d3, d4]) -> [0, d1, d2, 0, d4] : (tensor<1x256x7x2x14xf32>) -> tensor<1x256x7x1x14xf32>
+      %p = tile.mul %m, %b : (tensor<1x256x7x1x14xf32>, tensor<1x256x1x1x1xf32>) -> tensor<1x256x7x1x14xf32>
+      tile.yield %m, %p : tensor<1x256x7x1x14xf32>, tensor<1x256x7x1x14xf32>
+    }
+    %P = tile.reshape %M to [] : tensor<1x256x7x1x14xf32> -> tensor<1x256x7x14xf32>
+    %Q = tile.reshape %N to [] : tensor<1x256x7x1x14xf32> -> tensor<1x256x7x14xf32>
+    %G = tile.kernel @G(%h = %P : tensor<1x256x7x14xf32>, %v = %V : tensor<128x256x3x3xf32>) -> tensor<1x128x7x14xf32> {
+      %s = tile.contraction add(%h[n, c, y + j - 1, x + i - 1] mul %v[o, c, j, i]) -> [n, o, y, x] domain <n = 0 to 1, o = 0 to 128, y = 0 to 7, x = 0 to 14, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<1x256x7x14xf32>, tensor<128x256x3x3xf32>) -> tensor<1x128x7x14xf32>
+      tile.yield %s : tensor<1x128x7x14xf32>
+    }
+    %J = tile.kernel @J(%g = %G : tensor<1x128x7x14xf32>, %q = %Q : tensor<1x256x7x14xf32>) -> tensor<1x256x7x14xf32> {
+      %b = tile.contraction assign(%g[v0, v1 - 128, v2, v3]) -> [v0, v1, v2, v3] default %q domain <v0 = 0 to 1, v1 = 0 to 256, v2 = 0 to 7, v3 = 0 to 14> : (tensor<1x128x7x14xf32>, tensor<1x256x7x14xf32>) -> tensor<1x256x7x14xf32>
+      tile.yield %b : tensor<1x256x7x14xf32>
+    }
+    %Y = tile.kernel @Y(%g = %J : tensor<1x256x7x14xf32>) -> tensor<256xf32> {
+      %y = tile.contraction add(%g[n, o, y, x]) -> [o] domain <n = 0 to 1, o = 0 to 256, y = 0 to 7, x = 0 to 14> : (tensor<1x256x7x14xf32>) -> tensor<256xf32>
+      tile.yield %y : tensor<256xf32>
+    }
+    func.return %Y : tensor<256xf32>
+  }
+
   // A tensor that is returned stays.
   // CHECK-LABEL: @returned
   // CHECK-NOT:   tile.reshape
