@@ -65,9 +65,11 @@ def elementwise_sharing_inputs(kernel: KernelOp, order: Order) -> Iterator[Kerne
 def small_ones(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
     """Elementwise kernels of few elements, or few sums, before one of as few."""
     kind = next((k for k in (is_small, is_small_sum) if k(kernel)), None)
-    op = None if kind is None else kernel.prev_op
-    while kind is not None and op is not None:
-        if isinstance(op, KernelOp) and _sizes(op) == _sizes(kernel) and kind(op):
+    if kind is None:
+        return
+    wanted, op = _sizes(kernel), kernel.prev_op
+    while op is not None:
+        if isinstance(op, KernelOp) and _sizes(op) == wanted and kind(op):
             yield op
         op = op.prev_op
 

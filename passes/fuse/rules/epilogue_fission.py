@@ -127,43 +127,60 @@ def _split_off(
     """Split off results computed from the ``given`` ones of the values that are computed at
     ``maps``.
     """
-    results = kernel.yield_op.values
     found = makers(ends, given)
-    pairs = ((op.result, op) for op in found if isinstance(op, ContractionOp))
-    spreads: dict[SSAValue, ContractionOp] = dict(pairs)
+    spreads: dict[SSAValue, ContractionOp] = {}
+    for op in found:
+        if isinstance(op, ContractionOp):
+            spreads[op.result] = op
     ops = [op for op in kernel.block.ops if op in found and op.results[0] not in spreads]
     shapes = {shape_of(tensor_type(v)) for v in ends}
-    taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)
-    sources = {v: spreads[v].inputs[0] if v in spreads else v for v in taken}
     # A kernel that recomputes the end cannot aggregate.
     repeats = all(_repeats_rows(op, ops) and op.inputs[0] in given for op in spreads.values())
     if len(shapes) != 1 or not repeats or not spreads.keys().isdisjoint(ends):
         return None
-    kept = (v for v in (*results, *sources.values()) if v in maps and v not in ends)
-    left = list(dict.fromkeys(kept))
-    everything = [op for op in kernel.block.ops if not isinstance(op, YieldOp)]
-    pairs = zip(kernel.block.args, kernel.inputs, strict=True)
-    inputs: dict[SSAValue, SSAValue] = dict(pairs)
-    rest = _kernel(inputs, everything, left, kernel)
-    rest.axes = kernel.axes
-    rest = pruned(rest)
-    if kernel.axes is not None:
-        _leave_rows(rest)
-    made = dict(zip(left, rest.outputs, strict=True))
+    taken = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)
+    sources = {v: spreads[v].inputs[0] if v in spreads else v for v in taken}
+    rest, made = _rest(kernel, sources.values(), maps, ends)
+    inputs = dict[SSAValue, SSAValue](zip(kernel.block.args, kernel.inputs, strict=True))
     outer = {v: made.get(source) or inputs[source] for v, source in sources.items()}
     reshapes = {v: ReshapeOp.of(outer[v], _with_axes(spreads[v])) for v in taken if v in spreads}
     outer |= {v: op.result for v, op in reshapes.items()}
     end = _kernel(outer, ops, [*ends], kernel)
     made.update(zip(ends, end.outputs, strict=True))
-    name = next(filter(None, map(given_name, kernel.outputs)), None)
-    for value, output in made.items():
-        give_name(output, given_name(value) or (name and f"{name}_part"))
+    _name_parts(kernel, made)
     Rewriter.insert_op((rest, *reshapes.values(), end), InsertPoint.before(kernel))
-    outputs = tuple(made[v] for v in results)
+    outputs = tuple(made[v] for v in kernel.yield_op.values)
     for old, new in zip(kernel.outputs, outputs, strict=True):
         take_name(new, old)
         old.replace_all_uses_with(new)
     return Fission(kernel, rest, end, outputs, tuple(reshapes.values()))
+
+
+def _rest(
+    kernel: KernelOp,
+    sources: Iterable[SSAValue],
+    maps: Mapping[SSAValue, Map],
+    ends: Collection[SSAValue],
+) -> tuple[KernelOp, dict[SSAValue, SSAValue]]:
+    """A kernel of the other results and what the ends are computed from, with its results by the
+    values that they are of."""
+    kept = (v for v in (*kernel.yield_op.values, *sources) if v in maps and v not in ends)
+    left = list(dict.fromkeys(kept))
+    everything = [op for op in kernel.block.ops if not isinstance(op, YieldOp)]
+    inputs = dict[SSAValue, SSAValue](zip(kernel.block.args, kernel.inputs, strict=True))
+    rest = _kernel(inputs, everything, left, kernel)
+    rest.axes = kernel.axes
+    rest = pruned(rest)
+    if kernel.axes is not None:
+        _leave_rows(rest)
+    return rest, dict[SSAValue, SSAValue](zip(left, rest.outputs, strict=True))
+
+
+def _name_parts(kernel: KernelOp, made: Mapping[SSAValue, SSAValue]) -> None:
+    """Name results of kernels by the values that they are of, or after a result of a kernel."""
+    name = next(filter(None, map(given_name, kernel.outputs)), None)
+    for value, output in made.items():
+        give_name(output, given_name(value) or (name and f"{name}_part"))
 
 
 def _repeats_rows(op: ContractionOp, ops: Collection[Operation]) -> bool:

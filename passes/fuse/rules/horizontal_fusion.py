@@ -22,15 +22,13 @@ of which there are 8 to 16; a core prefetches about as many streams.
 FEW_ELEMENTS = 1024
 """Maximum number of elements of kernels without a common operand that become one: they take as long
 as a launch does."""
+FEW_SUMS = 4096
+"""The same of sums: gradients by the offsets of layers, say."""
 
 
 def is_small(kernel: KernelOp) -> bool:
     """Whether a kernel computes few elements, one by one."""
     return is_elementwise(kernel) and size_of(kernel.outputs[0]) <= FEW_ELEMENTS
-
-
-FEW_SUMS = 4096
-"""The same of sums: gradients by the offsets of layers, say."""
 
 
 def is_small_sum(kernel: KernelOp) -> bool:

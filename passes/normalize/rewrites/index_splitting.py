@@ -28,35 +28,48 @@ def split_index(op: ContractionOp, name: str, sizes: Sequence[int]) -> ReshapeOp
     Its operands and its result are reshaped, which costs nothing. Returns the result's reshape;
     None if the index stands anywhere but alone along a whole axis, or not in the result.
     """
-    accesses = [op.output.data, *(a.data for a in op.accesses)]
-    values = [op.result, *op.inputs]
-    is_bound = any(name in c.data.expr.names for c in op.constraints)
-    is_number = op.default is None or shape(op.default) == ()
-    if is_bound or not is_number or op.sizes or op.symbols or op.domain is None:
+    if not _is_plain(op, name):
         return None
-    ranges = ranges_of(op)
-    axes = [_axes(a, v, name, ranges[name]) for a, v in zip(accesses, values, strict=True)]
+    accesses = [op.output.data, *(a.data for a in op.accesses)]
+    values, whole = [op.result, *op.inputs], ranges_of(op)[name]
+    axes = [_axes(a, v, name, whole) for a, v in zip(accesses, values, strict=True)]
     if None in axes or not axes[0]:
         return None
-    taken = {*op.index_names} - {name}
-    new_names = [*islice(numbered_names(name, taken), len(sizes))]
-    split = [
-        tuple(x for e in a for x in (map(IndexExpr.of, new_names) if e.names == (name,) else (e,)))
-        for a in accesses
-    ]
     shapes = [_split(v, own, sizes) for v, own in zip(values, axes, strict=True) if own is not None]
-    inputs: list[SSAValue] = []
-    for value, wanted in zip(op.inputs, shapes[1:], strict=True):
-        source = before_reshapes(value)
-        if shape(source) != wanted:
-            Rewriter.insert_op(view := ReshapeOp.of(source, wanted), InsertPoint.before(op))
-            source = view.result
-        inputs.append(source)
+    new = _with_indices(op, name, sizes, shapes)
+    keep_place(new, op)
+    keep_name(new.result, op.result)
+    view = ReshapeOp.of(new.result, shape(op.result))
+    Rewriter.insert_op(new, InsertPoint.before(op))
+    Rewriter.replace_op(op, view)
+    return view
+
+
+def _is_plain(op: ContractionOp, name: str) -> bool:
+    """Whether a contraction of a known domain has an index in accesses alone."""
+    is_bound = any(name in c.data.expr.names for c in op.constraints)
+    is_number = op.default is None or shape(op.default) == ()
+    is_open = op.sizes or op.symbols or op.domain is None
+    return is_number and not is_bound and not is_open
+
+
+def _with_indices(
+    op: ContractionOp, name: str, sizes: Sequence[int], shapes: Sequence[Shape]
+) -> ContractionOp:
+    """A contraction with an index of each size in the place of one, for a result and operands of
+    these shapes."""
+    new_names = [*islice(numbered_names(name, {*op.index_names} - {name}), len(sizes))]
+    parts = tuple(map(IndexExpr.of, new_names))
+
+    def split(access: Access) -> Access:
+        return tuple(x for e in access for x in (parts if e.names == (name,) else (e,)))
+
+    inputs = [_reshaped(v, own, op) for v, own in zip(op.inputs, shapes[1:], strict=True)]
     new = ContractionOp(
         op.aggregation.data,
         op.combination.data,
-        split[0],
-        list(zip(inputs, split[1:], strict=True)),
+        split(op.output.data),
+        list(zip(inputs, (split(a.data) for a in op.accesses), strict=True)),
         [c.data for c in op.constraints],
         shape=shapes[0],
         default=op.default,
@@ -64,14 +77,19 @@ def split_index(op: ContractionOp, name: str, sizes: Sequence[int]) -> ReshapeOp
         attributes=dict(op.attributes),
         is_wide=op.is_wide,
     )
-    added = {n: Range(0, size) for n, size in zip(new_names, sizes, strict=True)}
-    new.domain = DomainAttr(tuple((n, added.get(n) or ranges[n]) for n in new.index_names))
-    keep_place(new, op)
-    keep_name(new.result, op.result)
-    view = ReshapeOp.of(new.result, shape(op.result))
-    Rewriter.insert_op(new, InsertPoint.before(op))
-    Rewriter.replace_op(op, view)
-    return view
+    own = {n: Range(0, size) for n, size in zip(new_names, sizes, strict=True)}
+    ranges = {**ranges_of(op), **own}
+    new.domain = DomainAttr(tuple((n, ranges[n]) for n in new.index_names))
+    return new
+
+
+def _reshaped(value: SSAValue, wanted: Shape, op: ContractionOp) -> SSAValue:
+    """A tensor in a shape, by a reshape before an op if it needs one."""
+    source = before_reshapes(value)
+    if shape(source) == wanted:
+        return source
+    Rewriter.insert_op(view := ReshapeOp.of(source, wanted), InsertPoint.before(op))
+    return view.result
 
 
 def split_reader(op: ContractionOp, reshape: ReshapeOp) -> ReshapeOp | None:
