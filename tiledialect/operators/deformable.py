@@ -80,11 +80,12 @@ class Deformation:
             return None
         return reshape(self.b, self.mask, (self._batch, 1, self._taps, *self.counts))
 
-    def _in_groups(self, columns: SSAValue) -> SSAValue:
-        """Elements of all windows with the features in groups."""
+    def _columns(self, found: SSAValue, factors: SSAValue | None) -> SSAValue:
+        """Samples of all windows by their factors, with the features in groups."""
         n, features = shape(self.x)[:2]
         sizes = (n, self.groups, features // self.groups, self._taps, prod(self.counts))
-        return reshape(self.b, columns, sizes)
+        weighted = found if factors is None else self.b.mul(found, factors)
+        return reshape(self.b, weighted, sizes)
 
     def _weights(self) -> SSAValue:
         """The kernel with its features in groups."""
@@ -95,8 +96,7 @@ class Deformation:
         """The convolution, without a bias."""
         b, t = self.b, element_type(self.x)
         found = sample_at(b, self._separate(), self._places(), "linear", "zeros")
-        factors = self._factors()
-        columns = self._in_groups(found if factors is None else b.mul(found, factors))
+        columns = self._columns(found, self._factors())
         terms = (list("ngctp"), list("goct"))
         made = einsum(b, [columns, self._weights()], terms, list("ngop"), t)
         return reshape(b, made, (shape(self.x)[0], shape(self.kernel)[0], *self.counts))
@@ -110,7 +110,7 @@ class Deformation:
         own = reshape(b, cotangent, (n, self.groups, out // self.groups, prod(self.counts)))
         separate, places, factors = self._separate(), self._places(), self._factors()
         found = sample_at(b, separate, places, "linear", "zeros")
-        columns = self._in_groups(found if factors is None else b.mul(found, factors))
+        columns = self._columns(found, factors)
         by_kernel = einsum(b, [own, columns], (list("ngop"), list("ngctp")), list("goct"), t)
         terms = (list("ngop"), list("goct"))
         by_columns = einsum(b, [own, self._weights()], terms, list("ngctp"), t)

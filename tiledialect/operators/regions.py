@@ -28,6 +28,7 @@ from tiledialect.operators.linear import einsum
 from tiledialect.operators.reductions import reduced
 from tiledialect.operators.sampling import sample_at, sample_at_gradients, shares_at
 
+ADD = Aggregation.add
 MOST_SAMPLES = 7
 """Most samples of a bin near one element: they are more than half an element apart."""
 
@@ -205,6 +206,3 @@ class Regions:
         (rows, columns), t = self._weights(), element_type(cotangent)
         lines = einsum(self.b, [cotangent, columns], (list("kcpq"), list("kqx")), list("kcpx"), t)
         return einsum(self.b, [rows, lines], (list("kpny"), list("kcpx")), list("ncyx"), t)
-
-
-ADD = Aggregation.add

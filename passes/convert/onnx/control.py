@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import onnx
@@ -15,6 +16,7 @@ from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators import layout
 from tiledialect.operators.layout import constant, shape, sliced
 from tiledialect.passes.convert.onnx.base import (
+    Array,
     Conversion,
     Node,
     Scope,
@@ -62,11 +64,7 @@ def _loop(b: TensorBuilder, node: Node) -> Values:
     carried = [node.value(k) for k in range(2, len(node.proto.input))]
     collected: list[list[SSAValue]] = [[] for _ in range(len(body.output) - 1 - len(carried))]
     scope, k = None, 0
-    known = {
-        name: node.known(2 + n)
-        for n, name in enumerate(inputs[2:])
-        if _is_known(node.scope, node.proto.input[2 + n], carried[n])
-    }
+    known = _known(node.scope, inputs[2:], node.proto.input[2:], carried)
     while goes_on and (count is None or k < count):
         if k >= MOST_ITERATIONS:
             raise node.refusal(f"it runs more than {MOST_ITERATIONS} times")
@@ -77,14 +75,10 @@ def _loop(b: TensorBuilder, node: Node) -> Values:
         _passed(scope, inputs[2:], carried)
         results = [scope.value(name) for name in _convert(scope, body)]
         goes_on = bool(scope.known(body.output[0].name).reshape(-1)[0])
+        carried, rows = results[1 : 1 + len(carried)], results[1 + len(carried) :]
         outputs = [o.name for o in body.output[1 : 1 + len(carried)]]
-        known = {
-            name: scope.known(output)
-            for name, output, value in zip(inputs[2:], outputs, results[1:], strict=False)
-            if _is_known(scope, output, value)
-        }
-        carried = results[1 : 1 + len(carried)]
-        _collect(node, collected, results[1 + len(carried) :])
+        known = _known(scope, inputs[2:], outputs, carried)
+        _collect(node, collected, rows)
         k += 1
     # The numbers of a state are known to others as well.
     for name, output in zip(inputs[2:], node.proto.output, strict=False):
@@ -93,15 +87,17 @@ def _loop(b: TensorBuilder, node: Node) -> Values:
     return [*carried, *(_stacked(b, node, rows, 0) for rows in collected)]
 
 
-def _is_known(scope: Scope, name: str, value: Value) -> bool:
-    """Whether a state is numbers that are known beforehand; a sequence is no numbers."""
-    if isinstance(value, tuple):
-        return False
-    try:
-        scope.known(name)
-    except (UnknownValueError, TileError):
-        return False
-    return True
+def _known(
+    scope: Scope, inputs: Sequence[str], names: Sequence[str], values: Sequence[Value]
+) -> dict[str, Array]:
+    """Numbers of states that are known beforehand, by the inputs of a body that take them."""
+    found: dict[str, Array] = {}
+    for taken, name, value in zip(inputs, names, values, strict=True):
+        # A sequence is no numbers.
+        if not isinstance(value, tuple):
+            with suppress(UnknownValueError, TileError):
+                found[taken] = scope.known(name)
+    return found
 
 
 def _collect(node: Node, collected: list[list[SSAValue]], results: Sequence[Value]) -> None:

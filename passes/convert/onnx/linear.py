@@ -21,7 +21,7 @@ from tiledialect.operators.linear import (
     matmul,
 )
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value
-from tiledialect.passes.convert.onnx.windows import Windows, windows_of
+from tiledialect.passes.convert.onnx.windows import Windows, transposed_windows, windows_of
 
 Values = Sequence[Value]
 
@@ -109,59 +109,33 @@ def with_bias(b: TensorBuilder, x: SSAValue, bias: SSAValue | None) -> SSAValue:
 
 def _conv_transpose(b: TensorBuilder, node: Node) -> Values:
     x, kernel = node.tensor(0), node.tensor(1)
-    sizes, groups = shape(x)[2:], node.attribute("group", 1)
-    rank = len(sizes)
-    taps = shape(kernel)[2:]
-    strides = node.numbers("strides") or [1] * rank
-    dilations = node.numbers("dilations") or [1] * rank
-    more = node.numbers("output_padding") or [0] * rank
-    whole = [
-        strides[k] * (sizes[k] - 1) + more[k] + (taps[k] - 1) * dilations[k] + 1
-        for k in range(rank)
-    ]
-    pads = node.numbers("pads") or [0] * (2 * rank)
-    wanted = node.numbers("output_shape")
-    mode = node.attribute("auto_pad", "NOTSET")
-    if wanted is None and mode in ("SAME_UPPER", "SAME_LOWER"):
-        wanted = [n * stride for n, stride in zip(sizes, strides, strict=True)]
-    if wanted is not None:
-        wanted = wanted[-rank:]
-        for k in range(rank):
-            total = max(0, whole[k] - wanted[k])
-            pads[k] = total // 2 if mode != "SAME_LOWER" else -(-total // 2)
-            pads[k + rank] = total - pads[k]
-    out = wanted or [whole[k] - pads[k] - pads[k + rank] for k in range(rank)]
-    windows = [
-        Window(
-            taps[k],
-            low=(taps[k] - 1) * dilations[k] - pads[k],
-            base_dilation=strides[k],
-            dilation=dilations[k],
-            is_reversed=True,
-        )
-        for k in range(rank)
-    ]
-    features = shape(kernel)[1]
-    if groups > 1:
-        # Output features of a group are beside its input features.
-        parts = (groups, shape(kernel)[0] // groups, *shape(kernel)[1:])
-        order = [0, 2, 1, *range(3, 3 + rank)]
-        own = layout.transpose(b, layout.reshape(b, kernel, parts), order)
-        kernel = layout.reshape(b, own, (groups * features, parts[1], *taps))
-    else:
-        kernel = layout.transpose(b, kernel, [1, 0, *range(2, 2 + rank)])
+    groups = node.attribute("group", 1)
+    windows, sizes = transposed_windows(node, shape(x)[2:], shape(kernel)[2:])
+    features = groups * shape(kernel)[1]
     axes = _axes(len(shape(x)))
     result = convolution(
         b,
         x,
-        kernel,
+        _with_features_first(b, kernel, groups),
         windows,
         (axes, axes, axes),
-        (shape(x)[0], groups * features, *out),
+        (shape(x)[0], features, *sizes),
         element_type(x),
         groups,
     )
     return [with_bias(b, result, node.optional(2))]
+
+
+def _with_features_first(b: TensorBuilder, kernel: SSAValue, groups: int) -> SSAValue:
+    """A kernel of input and output features of a group, with the output features of all first."""
+    own, features, *taps = shape(kernel)
+    spatial = range(2, 2 + len(taps))
+    if groups == 1:
+        return layout.transpose(b, kernel, [1, 0, *spatial])
+    # Output features of a group are beside its input features.
+    parts = layout.reshape(b, kernel, (groups, own // groups, features, *taps))
+    turned = layout.transpose(b, parts, [0, 2, 1, *(k + 1 for k in spatial)])
+    return layout.reshape(b, turned, (groups * features, own // groups, *taps))
 
 
 def _shifted(b: TensorBuilder, x: SSAValue, zero: SSAValue | None, axis: int) -> SSAValue:

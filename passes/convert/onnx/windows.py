@@ -51,3 +51,36 @@ def _pads(
         low.append(total // 2 if mode == "SAME_UPPER" else -(-total // 2))
         high.append(total - low[-1])
     return [*low, *high]
+
+
+def transposed_windows(
+    node: Node, sizes: Sequence[int], taps: Sequence[int]
+) -> tuple[list[Window], Sequence[int]]:
+    """Windows of a transposed convolution over spatial axes of given sizes, and its result's
+    sizes."""
+    rank = len(sizes)
+    strides = node.numbers("strides") or [1] * rank
+    dilations = node.numbers("dilations") or [1] * rank
+    more = node.numbers("output_padding") or [0] * rank
+    reach = [(tap - 1) * dilation for tap, dilation in zip(taps, dilations, strict=True)]
+    whole = [strides[k] * (sizes[k] - 1) + more[k] + reach[k] + 1 for k in range(rank)]
+    pads = node.numbers("pads") or [0] * (2 * rank)
+    wanted, mode = node.numbers("output_shape"), node.attribute("auto_pad", "NOTSET")
+    if wanted is None and mode in ("SAME_UPPER", "SAME_LOWER"):
+        wanted = [n * stride for n, stride in zip(sizes, strides, strict=True)]
+    if wanted is not None:
+        wanted = wanted[-rank:]
+        totals = [max(0, n - own) for n, own in zip(whole, wanted, strict=True)]
+        low = [-(-n // 2) if mode == "SAME_LOWER" else n // 2 for n in totals]
+        pads = [*low, *(n - before for n, before in zip(totals, low, strict=True))]
+    windows = [
+        Window(
+            taps[k],
+            low=reach[k] - pads[k],
+            base_dilation=strides[k],
+            dilation=dilations[k],
+            is_reversed=True,
+        )
+        for k in range(rank)
+    ]
+    return windows, wanted or [whole[k] - pads[k] - pads[k + rank] for k in range(rank)]
