@@ -227,8 +227,10 @@ def _build_and_launch(
     flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
     constants = [cl.Buffer(context, flags, hostbuf=data) for data in plan.constants]
     parts = [cleared(queue, nbytes) for nbytes in plan.allocations]
-    parts += reversed(tensors[len(plan.inputs) :])
-    buffers = [*tensors, *constants, *(parts[slot.allocation] for slot in plan.slots)]
+    buffers = [*tensors, *constants]
+    for number, slot in enumerate(plan.slots, plan.first_slot):
+        output = plan.in_outputs.get(number)
+        buffers.append(parts[slot.allocation] if output is None else tensors[output])
     for launch in plan.launches:
         say(tries=f"a launch of {launch.kernel}")
         kernel = cl.Kernel(program, launch.kernel)

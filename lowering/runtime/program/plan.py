@@ -140,9 +140,14 @@ class Slot:
     """A part of an allocation, or of an output, in bytes."""
 
     allocation: int
-    """Number of the allocation; of the first output -1, of the second -2."""
+    """Number of the allocation; of output `k` it is `-1 - k`."""
     offset: int
     nbytes: int
+
+    @property
+    def output(self) -> int | None:
+        """Number of the output that it is a part of; None if it is one of an allocation."""
+        return -1 - self.allocation if self.allocation < 0 else None
 
     def overlaps(self, other: Slot) -> bool:
         """Whether two slots have a byte in common."""
@@ -197,9 +202,8 @@ class Plan:
     @lazy
     def in_outputs(self) -> dict[int, int]:
         """Numbers of the slots that are parts of outputs, with the numbers of these."""
-        numbered = enumerate(self.slots, self.first_slot)
-        first = len(self.inputs) - 1
-        return {k: first - slot.allocation for k, slot in numbered if slot.allocation < 0}
+        outputs = ((k, slot.output) for k, slot in enumerate(self.slots, self.first_slot))
+        return {k: len(self.inputs) + own for k, own in outputs if own is not None}
 
     @lazy
     def sizes(self) -> tuple[int, ...]:

@@ -271,7 +271,7 @@ class _Host:
     def part(self, op: memref.ViewOp) -> None:
         allocation, output = self.allocations.get(op.source), self.owned.get(op.source)
         if output is not None:
-            allocation = self.first_output - 1 - output
+            allocation = -1 - (output - self.first_output)
         offset, size = self.constants.get(op.byte_shift), _nbytes(op, op.result)
         if allocation is None or not isinstance(offset, int):
             raise _unsupported(op, "the host needs views of allocations at known places")
@@ -298,7 +298,7 @@ class _Host:
             return one.overlaps(other)
         # A part of an output is in all of it.
         parts = ((one, b), (other, a))
-        return a == b or any(s and s.allocation == self.first_output - 1 - k < 0 for s, k in parts)
+        return a == b or any(s and s.output == k - self.first_output for s, k in parts)
 
     def alias(self, op: Operation) -> None:
         if isinstance(op, memref.ReinterpretCastOp):

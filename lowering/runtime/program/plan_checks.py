@@ -94,13 +94,13 @@ def _check_tensor(tensor: Tensor) -> None:
 def _check_slot(plan: Plan, slot: Slot) -> None:
     numbers = (slot.offset, slot.nbytes)
     _require(all(_natural(n) for n in numbers), "the place of an intermediate")
-    outputs = [t.nbytes for t in reversed(plan.outputs)]
-    known = type(slot.allocation) is int and -len(outputs) <= slot.allocation
-    _require(known and slot.allocation < len(plan.allocations), "the allocation of an intermediate")
-    end = slot.offset + slot.nbytes
-    # Places of outputs count from the end of a list.
-    whole = [*plan.allocations, *outputs][slot.allocation]
-    _require(end <= whole, "the end of an intermediate")
+    is_known = type(slot.allocation) is int and (
+        -len(plan.outputs) <= slot.allocation < len(plan.allocations)
+    )
+    _require(is_known, "the allocation of an intermediate")
+    output = slot.output
+    whole = plan.allocations[slot.allocation] if output is None else plan.outputs[output].nbytes
+    _require(slot.offset + slot.nbytes <= whole, "the end of an intermediate")
 
 
 def _check_copy(plan: Plan, copy: Copy) -> None:
