@@ -285,10 +285,8 @@ class Function(PrintedFunction):
 
     def _host_calls(self, types: Types) -> Calls:
         from tiledialect.lowering.runtime.call.dispatch_tuning import Calls, calls_on_host
-        from tiledialect.lowering.runtime.device.queue_state import state_of
-        from tiledialect.lowering.runtime.device.queues import queue_for
 
-        state = state_of(queue_for(self.device))
+        state = self._state()
         specialization = self._specialize(types, self.device, state)
         kind = self._kind(specialization.plan)
         calls = calls_on_host(specialization, state, lambda own: own.host_run(kind))
