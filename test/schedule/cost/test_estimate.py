@@ -238,6 +238,27 @@ def test_schedulers_with_fewer_sub_groups_wait_for_others():
     assert of_items(twelve).seconds == of_items(twelve, uneven=0.0).seconds
 
 
+def test_more_sub_groups_hide_the_waits_for_operands_that_work_items_read_themselves():
+    def shared(items: int) -> Schedule:
+        outer, inner = [("i", 8, 16, "y"), ("j", 32, 24, "x")], [("k", 1, items), ("j", 4, 8)]
+        return Schedule(
+            (
+                *(LoopLevel(n, step, extent, Role.GROUP, axis) for n, step, extent, axis in outer),
+                *(LoopLevel(n, step, extent, Role.LOCAL, "x") for n, step, extent in inner),
+                LoopLevel("k", 4 * items, 128 // items, Role.SERIAL),
+                LoopLevel("k", items, 4, Role.UNROLL),
+                LoopLevel("i", 1, 8, Role.UNROLL),
+                LoopLevel("j", 1, 4, Role.VECTOR),
+            )
+        )
+
+    few, many = (Model(product(128, 768, 512), shared(n), GPU) for n in (16, 32))
+    assert estimated(many).seconds < estimated(few).seconds
+    items = replace(GPU.rates.items, words_at_a_time=float("inf"))
+    few, many = (m.at(replace(GPU.rates, items=items)) for m in (few, many))
+    assert estimated(few).seconds < estimated(many).seconds
+
+
 @pytest.mark.parametrize(("shared", "tiles"), [(2, 1), (4, 3), (8, 6)])
 def test_sums_that_work_items_share_need_local_memory_for_the_parts_given_away(
     shared: int, tiles: int

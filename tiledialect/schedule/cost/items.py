@@ -7,8 +7,9 @@ The work of a schedule (counted by `counts`) is divided by the device's rates:
 - *local*: reads near the items: from local memory on a GPU, from the first cache on a CPU;
 - *cache*: fetches of groups from the last cache, each for itself;
 - *memory*: each tensor once;
-- *waiting*: each step of a loop that fetches from memory waits, and only other groups on the unit,
-  or fetching ahead, hide that.
+- *waiting*: each step of a loop that copies tiles waits, and only other groups on the unit, or
+  fetching ahead, hide that; a work-item waits for operands that it reads itself, few at a time,
+  which other sub-groups hide.
 
 Groups come in waves, of which the last may leave units idle, or the memory. The parts overlap, but
 not wholly.
@@ -47,7 +48,8 @@ def items_estimate(m: Model) -> Estimate:
     local = _local(m) / (unit_rate / 2 * rates.local_rate)
 
     own = m.overlapped(arithmetic, local)
-    waits = max((n for _, _, n in fetched), default=0)
+    tiles = (n for (_, _, n), a in zip(fetched, m.accesses, strict=True) if _is_tile(m, a))
+    waits = max(tiles, default=0)
     busy = _busy(m, own, waits, groups_unit, resident) + _ends(m, groups_unit, resident)
 
     bandwidth = device.bandwidth * 1e9
@@ -90,6 +92,11 @@ def _readers(m: Model, access: AffineAccess, resident: int) -> int:
     return resident
 
 
+def _is_tile(m: Model, access: AffineAccess) -> bool:
+    """Whether an operand is read from a tile in local memory."""
+    return any(copy.stage.local for copy in m.copies(access.tensor))
+
+
 def _moves(m: Model, access: AffineAccess) -> bool:
     """Whether groups read different parts of a tensor."""
     groups = {x.index for x in m.levels if x.role is Role.GROUP}
@@ -127,6 +134,7 @@ def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> flo
     prefetches = not m.traits.interleaves_groups
     ahead = prefetches or any(s.copies > 1 for s in m.schedule.stages)
     alone, seen, barriers = group_waits(m.rates.items, m.device, own, waits, ahead)
+    alone = max(alone, _own_seconds(m, own))
     rounds, last = divmod(groups, resident)
     return sum(
         times * (max(own * n / _issue(m, n), alone) + seen + barriers / n)
@@ -148,14 +156,24 @@ def group_waits(
     return alone, seen, fetches * latency * rates.barrier * (1 if ahead else 2)
 
 
+def _own_seconds(m: Model, own: float) -> float:
+    """Seconds of a sub-group of a group that works for ``own`` seconds.
+
+    It waits for operands that no stage fetches, of which few words are loaded at a time.
+    """
+    rates, device = m.rates.items, m.device
+    words = sum(times * width for access, times, width in m.reads if not _is_tile(m, access))
+    wait = words / rates.words_at_a_time * device.latency * 1e-6 * rates.wait
+    return own / max(1.0, m.items / (SCHEDULERS * device.sub_group_size)) + wait
+
+
 def _ends(m: Model, groups: int, resident: int) -> float:
     """Seconds in which a unit does less, as groups fetch their first tiles or store their sums.
 
     The sub-groups of others hide them, except for the first groups and the last.
     """
     rates = m.rates.items
-    copied = (any(copy.stage.local for copy in m.copies(access.tensor)) for access in m.accesses)
-    if not rates.ends or not all(copied):
+    if not rates.ends or not all(_is_tile(m, access) for access in m.accesses):
         return 0.0
     others = (resident - 1) * m.items / m.device.sub_group_size
     hidden = min(1.0, others / rates.warps_for_ends)
@@ -231,7 +249,7 @@ def _copied(m: Model, access: AffineAccess) -> float:
 
 def _lines(m: Model, access: AffineAccess) -> float:
     """Number of cache lines that a sub-group reads at once: each takes a cycle."""
-    if any(copy.stage.local for copy in m.copies(access.tensor)):
+    if _is_tile(m, access):
         return 1.0
     size = access.tensor.bytes
     if not access.run(m.neighbours):
