@@ -124,18 +124,6 @@ def values_of(block: Block) -> list[SSAValue]:
     return [*block.args, *(v for op in block.ops for v in op.results)]
 
 
-def whole_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
-    """The index that moves along an axis of a contraction's tensor, from end to end and along no
-    other axis of it."""
-    at = len(access) - axis
-    names = access[at].names if at >= 0 else ()
-    if len(names) != 1 or access[at] != IndexExpr.of(names[0]):
-        return None
-    size = shape(value)[at]
-    is_whole = size > 1 and _ranges(op)[names[0]] == Range(0, size)
-    return names[0] if is_whole and sum(names[0] in e.names for e in access) == 1 else None
-
-
 def moving_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
     """The index that alone moves along an axis of a contraction's tensor, step by step, and along
     no other axis of it."""
@@ -145,6 +133,15 @@ def moving_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) 
         return None
     is_alone = sum(names[0] in e.names for e in access) == 1
     return names[0] if is_alone and access[at].coefficient(names[0]) == 1 else None
+
+
+def whole_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
+    """The index that moves along an axis of a contraction's tensor, from end to end and along no
+    other axis of it."""
+    index, at = moving_index(op, value, access, axis), len(access) - axis
+    if index is None or access[at] != IndexExpr.of(index):
+        return None
+    return index if _ranges(op)[index] == Range(0, shape(value)[at]) else None
 
 
 def block_step(op: ContractionOp, access: Access, axis: int) -> int:
