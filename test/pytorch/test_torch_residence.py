@@ -14,7 +14,7 @@ from tiledialect.lowering.runtime.device.queues import queue_for
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
-from tiledialect.torch import bound_calls, graphs, residence  # noqa: E402
+from tiledialect.torch import bound_calls, graphs, parts, residence  # noqa: E402
 from tiledialect.torch.device_tensors import DeviceTensor  # noqa: E402
 
 COPYING = [d for d in td.devices() if not d.uses_host_memory]
@@ -37,7 +37,8 @@ def uploads(monkeypatch):
         return copy(queue, array, source, **options)
 
     upload, copy = residence.upload, residence.copy_to_device
-    monkeypatch.setattr(residence, "upload", counted)
+    for module in (residence, parts):
+        monkeypatch.setattr(module, "upload", counted)
     for module in (residence, bound_calls):
         monkeypatch.setattr(module, "copy_to_device", counted_again)
     return sizes

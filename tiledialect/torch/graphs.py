@@ -35,12 +35,11 @@ from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.kept_graphs import KeptGraph, Outline, ViewOf, given_text, key
 from tiledialect.torch.options import Options
 from tiledialect.torch.outputs import Outputs, ordered
+from tiledialect.torch.parts import Kept, Parts
 from tiledialect.torch.profiling import recorders
 from tiledialect.torch.residence import (
     Argument,
     Counts,
-    Kept,
-    Parts,
     forget_copies,
     host_results,
     on_host,
