@@ -56,8 +56,8 @@ class Facts:
     function: Function
     inputs: BoundInputs
     outputs: Outputs
-    updated: Mapping[int, str]
-    """Places of the inputs that calls change, with their names."""
+    updated: Collection[int]
+    """Places of the inputs that calls change."""
     counted: Collection[int] = ()
     """Places of those whose changes PyTorch has counted when it calls."""
     saved: Collection[int] = ()
@@ -155,7 +155,7 @@ class HostCall(BoundCall):
         before = self._apart or [-1] * len(hosts)
         moved = {p for p, a, b in zip(places, hosts, before, strict=True) if a != b}
         spans = [span(values[place], place) for place in {*moved, *updated}]
-        return overlapping(spans, updated.keys()) is None
+        return overlapping(spans, updated) is None
 
 
 class DeviceCall(BoundCall):

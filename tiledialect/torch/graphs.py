@@ -195,12 +195,11 @@ class CompiledGraph(torch.nn.Module):
         inputs = inputs_of(device, values, computed, self._forget)
         if inputs is None:
             return None
-        changes = () if ready.copied else self._updated
         facts = Facts(
             call.function,
             inputs,
             ready.outputs,
-            {place: self._inputs[place] for place in changes},
+            () if ready.copied else self._updated,
             self._counted,
             self._saved_results(ready),
         )
