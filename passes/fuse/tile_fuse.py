@@ -396,21 +396,22 @@ class TileFusePass(PassWithFlags):
     Then kernels are fused where that pays. Contractions of few points an element, as differences of
     neighbours, share a kernel, which computes them where elementwise ops take them. Copies of them
     share it, too, and copies that take others as their defaults, as concatenations of functions of
-    slices do. Copies that compose a
-    result of parts of one shape join the kernel that computes these, which writes each part in its
-    place. Initial values of copies are dropped where other copies in the kernel overwrite all of
-    them. Elementwise ops whose results a contraction alone takes are computed where it loads them;
-    on CPUs gathered rows, too, where it takes each element once and writes along rows. Kernels that
-    read one another's results, or the same inputs, along the same rows become a row kernel:
-    contractions that aggregate over the same axes, and elementwise ops before, between and after
-    them, as in softmax or layer normalization. Its indices are the axes of the largest shape, `d0,
-    d1, …`. Elementwise ops that several kernels take are recomputed in each, where that takes less
-    than to write and to read their results, by one kernel for contractions over the same rows;
-    those at the end of a contraction go to the row kernel that alone takes them, if that moves
-    less. Then kernels that read or write disjoint windows, as `X[4*i + k]` with `0 <= k < 4`,
-    become row kernels over shapes in which `i` and `k` have axes of their own; reshapes stand
-    around them. A maximum or minimum over overlapping windows shares a kernel with the count of the
-    elements that equal it.
+    slices do. Copies that compose a result of parts of one shape join the kernel that computes
+    these, which writes each part in its place. Initial values of copies are dropped where other
+    copies in the kernel overwrite all of them. Elementwise ops whose results a contraction alone
+    takes are computed where it loads them; on CPUs gathered rows, too, where it takes each element
+    once and writes along rows. Kernels that read one another's results, or the same inputs, along
+    the same rows become a row kernel: contractions that aggregate over the same axes, and
+    elementwise ops before, between and after them, as in softmax or layer normalization. Its
+    indices are the axes of the largest shape, `d0, d1, …`. Elementwise ops that several kernels
+    take are recomputed in each, where that takes less than to write and to read their results, by
+    one kernel for contractions over the same rows; those at the end of a contraction go to the row
+    kernel that alone takes them, if that moves less. Then kernels that read or write disjoint
+    windows, as `X[4*i + k]` with `0 <= k < 4`, become row kernels over shapes in which `i` and `k`
+    have axes of their own; reshapes stand around them. Elementwise kernels of one shape that read
+    the same, or have few elements, share a kernel, and so do few sums over tensors of one shape. A
+    maximum or minimum over overlapping windows shares a kernel with the count of the elements that
+    equal it.
     """
 
     name = "tile-fuse"
