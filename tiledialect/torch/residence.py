@@ -27,6 +27,7 @@ from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.file_memory import forget_pages, moved_to_file
 from tiledialect.torch.tensors import Tensor, array_of, has_storage, tensor_of, tensor_type
+from tiledialect.torch.uncounted_changes import count_changes
 
 Source = int | Callable[[], Any]
 """Place of an argument among the inputs of a graph; or what gives an array for each call."""
@@ -150,6 +151,7 @@ def to_device(model: torch.nn.Module, *, keep_updates: bool = False) -> torch.nn
                 before.bring_back()
             own = made[tensor.untyped_storage()._cdata] = _add(tensor)
             own.name, own.keeps_updates = name, keep_updates
+    count_changes(model, is_resident)
     for module in model.modules() if keep_updates else ():
         if _bring_own_back not in module._state_dict_pre_hooks.values():
             module.register_state_dict_pre_hook(_bring_own_back)
