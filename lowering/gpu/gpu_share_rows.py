@@ -31,7 +31,7 @@ LONG_VECTOR = 64
 two instructions."""
 REGISTERS = 32
 """Vectors that the registers hold."""
-BESIDE = 2
+OTHER_REGISTERS = 2
 """Registers for the result of a shuffle, and for a factor."""
 
 
@@ -81,7 +81,7 @@ class RegisterPressure:
     def take(self, first: Operation, last: Sequence[Operation], count: int) -> bool:
         """Keep vectors in registers from an op to the last of others, if there is room."""
         here = range(self.place[first], max(map(self.place.__getitem__, last)) + 1)
-        if max(self.counts[k] for k in here) + count + BESIDE > REGISTERS:
+        if max(self.counts[k] for k in here) + count + OTHER_REGISTERS > REGISTERS:
             return False
         for k in here:
             self.counts[k] += count

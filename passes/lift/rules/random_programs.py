@@ -41,7 +41,7 @@ MISFIT = (TileError, VerifyException, ValueError, ZeroDivisionError)
 
 AXES = (1, 2, 3, 4, 6, 8, 12)
 SIZES = (1, 2, 3, 4, 5)
-BESIDE = (0, 0, 1, 2)
+SMALL_SIZES = (0, 0, 1, 2)
 """Elements that a pad puts at an end, and counts and numbers of components."""
 
 ON_NUMBERS: tuple[Callable[[Value], Any], ...] = (
@@ -191,7 +191,7 @@ class Instance:
 
     def _property(self, kind: type[Any], name: str, wanted: str | int | None) -> Attribute:
         if issubclass(kind, SizeAttr):
-            sizes = BESIDE if name in ("left", "right", "start", "count") else SIZES
+            sizes = SMALL_SIZES if name in ("left", "right", "start", "count") else SIZES
             return SizeAttr(Size.of(self.named(wanted, lambda: self.random.choice(sizes))))
         if issubclass(kind, OrdinalAttr):
             return OrdinalAttr(self.named(wanted, lambda: self.random.choice((0, 0, 1))))
