@@ -35,7 +35,7 @@ def generated_call(executable: Executable, kind: Callable[..., Any] | None) -> H
     def made() -> list[Any]:
         return prepared(map(executable.kernel_of, launches), [None] * plan.tensor_count)
 
-    own = prepared(executable.kernels, executable.addresses) if plan.allocations else None
+    own = prepared(executable.kernels, executable.last_given) if plan.allocations else None
 
     names: dict[str, Any] = {
         **{f"shape{k}": t.shape for k, t in zip(outputs, plan.outputs, strict=True)},

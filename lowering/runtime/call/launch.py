@@ -108,8 +108,8 @@ class Executable:
         """Offsets of the slots in their allocations; the plan gives them to kernels."""
         self.generation = -1
         """The state's when the kernels were given its buffers; before, and unknown, -1."""
-        self.addresses: list[Memory | int | None] = [None] * self.fixed
-        """Addresses, or buffers, that the kernels were last given, where that is known."""
+        self.last_given: list[Memory | int | None] = [None] * self.fixed
+        """Buffers, or addresses, that the kernels were last given; None where others set them."""
         self.dtypes = [np.dtype(t.dtype) for t in plan.outputs]
         self.launches = plan.launches
         self.log: list[tuple[Launch, cl.Event]] | None = None
@@ -137,7 +137,7 @@ class Executable:
         if not are_launches or self.state.out_of_order:
             return None
         launches = [*zip(self.kernels, self.launches, strict=True)]
-        return RepeatedLaunches(self.state.queue, launches, self.addresses, self.varying)
+        return RepeatedLaunches(self.state.queue, launches, self.last_given, self.varying)
 
     @cached_property
     def steps(self) -> Sequence[Step]:
@@ -219,7 +219,7 @@ class Executable:
             for position, arg in enumerate(launch.args):
                 if isinstance(arg, int) and (owner := self._owner(arg)) >= self.fixed:
                     kernel.set_arg(position, self.buffers[owner])
-        self.addresses[:] = [None] * len(self.addresses)
+        self.last_given[:] = [None] * self.fixed
         self.generation = state.generation
 
     def enqueue(
@@ -229,7 +229,7 @@ class Executable:
 
         Returns the last event, if there is one.
         """
-        self.addresses[:] = [None] * len(self.addresses)
+        self.last_given[:] = [None] * self.fixed
         return self._run_steps(self.steps, given, wait_for)
 
     def enqueue_again(self, given: Sequence[Memory | int]) -> list[cl.Event]:
