@@ -56,8 +56,8 @@ class Scalar:
 class Launch:
     """A kernel over a range of work-items; an argument is a scalar or a buffer's number.
 
-    Of a slot a kernel is given the allocation, and after it, if that is not 0, which element of it
-    is the slot's first.
+    Of a slot a kernel is given the allocation, or the output, and after it, if that is not 0, which
+    element of it is the slot's first.
     """
 
     kernel: str
