@@ -254,7 +254,7 @@ def test_more_sub_groups_hide_the_waits_for_operands_that_work_items_read_themse
 
     few, many = (Model(product(128, 768, 512), shared(n), GPU) for n in (16, 32))
     assert estimated(many).seconds < estimated(few).seconds
-    items = replace(GPU.rates.items, words_at_a_time=float("inf"))
+    items = replace(GPU.rates.items, loads_at_a_time=float("inf"))
     few, many = (m.at(replace(GPU.rates, items=items)) for m in (few, many))
     assert estimated(few).seconds < estimated(many).seconds
 

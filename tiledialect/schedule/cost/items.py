@@ -7,8 +7,8 @@ The work of a schedule (counted by `counts`) is divided by the device's rates:
 - *local*: reads near the items: from local memory on a GPU, from the first cache on a CPU;
 - *cache*: fetches of groups from the last cache, each for itself;
 - *memory*: each tensor once;
-- *waiting*: each step of a loop that copies tiles waits, and only other groups on the unit, or
-  fetching ahead, hide that; a work-item waits for operands that it reads itself, few at a time,
+- *waiting*: each step of a loop that fetches from memory waits, and only other groups on the unit,
+  or fetching ahead, hide that; a work-item that reads operands itself waits for each few of them,
   which other sub-groups hide.
 
 Groups come in waves, of which the last may leave units idle, or the memory. The parts overlap, but
@@ -48,8 +48,7 @@ def items_estimate(m: Model) -> Estimate:
     local = _local(m) / (unit_rate / 2 * rates.local_rate)
 
     own = m.overlapped(arithmetic, local)
-    tiles = (n for (_, _, n), a in zip(fetched, m.accesses, strict=True) if _is_tile(m, a))
-    waits = max(tiles, default=0)
+    waits = max((n for _, _, n in fetched), default=0)
     busy = _busy(m, own, waits, groups_unit, resident) + _ends(m, groups_unit, resident)
 
     bandwidth = device.bandwidth * 1e9
@@ -159,11 +158,11 @@ def group_waits(
 def _own_seconds(m: Model, own: float) -> float:
     """Seconds of a sub-group of a group that works for ``own`` seconds.
 
-    It waits for operands that no stage fetches, of which few words are loaded at a time.
+    It waits for operands outside of tiles, of which it makes few loads at a time.
     """
     rates, device = m.rates.items, m.device
-    words = sum(times * width for access, times, width in m.reads if not _is_tile(m, access))
-    wait = words / rates.words_at_a_time * device.latency * 1e-6 * rates.wait
+    loads = sum(times for access, times, _ in m.reads if not _is_tile(m, access))
+    wait = loads / rates.loads_at_a_time * device.latency * 1e-6 * rates.wait
     return own / max(1.0, m.items / (SCHEDULERS * device.sub_group_size)) + wait
 
 

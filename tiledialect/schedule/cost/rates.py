@@ -36,7 +36,7 @@ class Items:
 
     overlap_loss: float
     wait: float
-    words_at_a_time: float
+    loads_at_a_time: float
     barrier: float
     seen: float
     local_rate: float
