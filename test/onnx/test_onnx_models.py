@@ -371,3 +371,63 @@ def test_backend():
     (y,) = backend.run_model(proto, [x])
     np.testing.assert_allclose(y, np.maximum(x @ w + c, 0), rtol=1e-5, atol=1e-5)
     assert backend.supports_device("CPU")
+
+
+X = (1, 4, 5, 6)
+REFUSED = {
+    "kernel of other features": (
+        "Conv",
+        {"X": X, "W": (4, 3, 3, 3)},
+        {"group": 2},
+        "4 x 3 features",
+    ),
+    "kernel of one feature": ("Conv", {"X": X, "W": (4, 1, 3, 3)}, {}, "in 1 groups"),
+    "no groups": ("Conv", {"X": X, "W": (4, 4, 3, 3)}, {"group": 0}, "0 groups"),
+    "deformed kernel": (
+        "DeformConv",
+        {"X": X, "W": (4, 4, 3, 3), "O": (1, 18, 3, 4)},
+        {"group": 2},
+        "4 x 4 features in 2 groups does not fit 4",
+    ),
+    "no groups of offsets": (
+        "DeformConv",
+        {"X": X, "W": (4, 4, 3, 3), "O": (1, 18, 3, 4)},
+        {"offset_group": 0},
+        "4 features are not 0 groups",
+    ),
+    "offsets": ("DeformConv", {"X": X, "W": (4, 4, 3, 3), "O": (1, 17, 3, 4)}, {}, "offset has"),
+    "bins": ("RoiAlign", {"X": X, "R": (2, 4)}, {"B": [0, 0], "output_height": -1}, "-1 x 1"),
+    "scales": ("Resize", {"X": X}, {"scales": [2.0, 2.0]}, "do not fit 4 axes"),
+    "scale of 0": ("Resize", {"X": X}, {"scales": [1.0, 1.0, 0.0, 1.0]}, "do not fit 4 axes"),
+    "sizes": ("Resize", {"X": X}, {"sizes": [1, 4, -2, 3]}, "do not fit 4 axes"),
+    "nearest": (
+        "Resize",
+        {"X": X},
+        {"sizes": [1, 4, 2, 3], "nearest_mode": "near"},
+        "no nearest_mode near",
+    ),
+    "box": (
+        "Resize",
+        {"X": X},
+        {
+            "sizes": [1, 4, 2, 3],
+            "coordinate_transformation_mode": "tf_crop_and_resize",
+            "roi": [0.0, 1.0],
+        },
+        "roi",
+    ),
+}
+INPUTS = {"B": np.int64, "roi": np.float32, "scales": np.float32, "sizes": np.int64}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_windows_and_sizes_that_do_not_fit(name: str) -> None:
+    op, shapes, attributes, message = REFUSED[name]
+    known = {k: np.array(attributes[k], t) for k, t in INPUTS.items() if k in attributes}
+    rest = {k: v for k, v in attributes.items() if k not in INPUTS}
+    last = {"Resize": ["roi", "scales", "sizes"], "RoiAlign": ["B"]}.get(op, [])
+    names = [*shapes, *(k if k in known else "" for k in last)]
+    node = helper.make_node(op, names, ["Y"], **rest)
+    model = td.onnx.load(_model([node], [*shapes.items()], [("Y", None)], **known))
+    with pytest.raises(td.TileError, match=message):
+        model(*(np.zeros(s, np.float32) for s in shapes.values()))

@@ -83,11 +83,21 @@ def _axes(rank: int) -> ConvolutionAxes:
     return ConvolutionAxes(0, 1, tuple(range(2, rank)))
 
 
-def convolved(
-    b: TensorBuilder, x: SSAValue, kernel: SSAValue, windows: Windows, groups: int, t: Attribute
+def groups_of(node: Node, x: SSAValue, kernel: SSAValue) -> int:
+    """Number of groups of features that have parts of the kernel of their own."""
+    groups, (out, inner), features = node.attribute("group", 1), shape(kernel)[:2], shape(x)[1]
+    if groups < 1 or out % groups or inner * groups != features:
+        raise node.refusal(
+            f"a kernel of {out} x {inner} features in {groups} groups does not fit {features}"
+        )
+    return groups
+
+
+def _convolved(
+    b: TensorBuilder, node: Node, x: SSAValue, kernel: SSAValue, windows: Windows, t: Attribute
 ) -> SSAValue:
     """Convolution of features along the second axis, in groups."""
-    axes = _axes(len(shape(x)))
+    groups, axes = groups_of(node, x, kernel), _axes(len(shape(x)))
     sizes = (shape(x)[0], shape(kernel)[0], *windows.sizes)
     return convolution(b, x, kernel, windows.each, (axes, axes, axes), sizes, t, groups)
 
@@ -95,7 +105,7 @@ def convolved(
 def _conv(b: TensorBuilder, node: Node) -> Values:
     x, kernel = node.tensor(0), node.tensor(1)
     windows = windows_of(node, shape(x)[2:], shape(kernel)[2:])
-    result = convolved(b, x, kernel, windows, node.attribute("group", 1), element_type(x))
+    result = _convolved(b, node, x, kernel, windows, element_type(x))
     return [with_bias(b, result, node.optional(2))]
 
 
@@ -161,7 +171,7 @@ def _conv_integer(b: TensorBuilder, node: Node) -> Values:
     x, kernel = node.tensor(0), node.tensor(1)
     windows = windows_of(node, shape(x)[2:], shape(kernel)[2:])
     x, kernel = _shifted(b, x, node.optional(2), 1), _shifted(b, kernel, node.optional(3), 0)
-    return [convolved(b, x, kernel, windows, node.attribute("group", 1), i32)]
+    return [_convolved(b, node, x, kernel, windows, i32)]
 
 
 def _scaled(b: TensorBuilder, total: SSAValue, factor: SSAValue, zero: SSAValue) -> SSAValue:
@@ -193,7 +203,7 @@ def _q_linear_conv(b: TensorBuilder, node: Node) -> Values:
     x, x_scale, x_zero, kernel, scales, zeros, scale, zero = map(node.tensor, range(8))
     windows = windows_of(node, shape(x)[2:], shape(kernel)[2:])
     own = _shifted(b, x, x_zero, 1), _shifted(b, kernel, zeros, 0)
-    total = convolved(b, *own, windows, node.attribute("group", 1), i32)
+    total = _convolved(b, node, *own, windows, i32)
     total = with_bias(b, total, node.optional(8))
     rank = len(shape(total))
     factor = b.mul(_along(b, x_scale, 1, rank), _along(b, scales, 1, rank))

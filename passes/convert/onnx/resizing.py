@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import floor
+from math import floor, inf, isfinite, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from tiledialect.operators.regions import Regions
 from tiledialect.operators.resizing import Array, cubic, linear, matrix, resized
 from tiledialect.operators.sampling import sample
 from tiledialect.passes.convert.onnx.base import Conversion, Node, Value, axis_of
-from tiledialect.passes.convert.onnx.linear import with_bias
+from tiledialect.passes.convert.onnx.linear import groups_of, with_bias
 from tiledialect.passes.convert.onnx.windows import windows_of
 
 Values = Sequence[Value]
@@ -62,6 +62,8 @@ def _taps(node: Node, places: Array, scale: float) -> tuple[npt.NDArray[np.int64
     mode = node.attribute("mode", "nearest")
     if mode == "nearest":
         rounding = node.attribute("nearest_mode", "round_prefer_floor")
+        if rounding not in NEAREST:
+            raise node.refusal(f"there is no nearest_mode {rounding}")
         chosen = NEAREST[rounding](places).astype(np.int64)
         return chosen[:, None], np.ones((len(places), 1))
     reach = {"linear": 1, "cubic": 2}.get(mode)
@@ -110,8 +112,10 @@ def _scales(node: Node, sizes: Sequence[int], axes: Sequence[int]) -> tuple[list
     if scales is None and node.has(first):
         scales = node.known(first).astype(np.float64).reshape(-1).tolist()
     if scales:
+        _check_axes(node, "scales", scales, axes)
         return [floor(sizes[k] * s) for k, s in zip(axes, scales, strict=True)], [*scales]
     wanted = node.numbers("sizes", 3) or []
+    _check_axes(node, "sizes", wanted, axes)
     policy = node.attribute("keep_aspect_ratio_policy", "stretch")
     ratios = [n / sizes[k] for k, n in zip(axes, wanted, strict=True)]
     if policy != "stretch":
@@ -119,6 +123,14 @@ def _scales(node: Node, sizes: Sequence[int], axes: Sequence[int]) -> tuple[list
         ratios = [ratio] * len(ratios)
         wanted = [floor(ratio * sizes[k] + 0.5) for k in axes]
     return [*wanted], ratios
+
+
+def _check_axes(
+    node: Node, name: str, given: Sequence[float], axes: Sequence[int], least: float = 0.0
+) -> None:
+    """Refuse numbers that are not one for each axis, or too small ones."""
+    if len(given) != len(axes) or not all(isfinite(n) and n > least for n in given):
+        raise node.refusal(f"{name} {[*given]} do not fit {len(axes)} axes")
 
 
 def _resize(b: TensorBuilder, node: Node) -> Values:
@@ -130,6 +142,7 @@ def _resize(b: TensorBuilder, node: Node) -> Values:
     is_cropped = node.attribute("coordinate_transformation_mode", "") == "tf_crop_and_resize"
     if is_cropped:
         roi = node.known(1).reshape(-1).tolist()
+        _check_axes(node, "roi", roi, [*axes, *axes], -inf)
     for k, axis in enumerate(axes):
         if counts[k] != shape(x)[axis] or scales[k] != 1 or is_cropped:
             own = roi[k], roi[k + len(axes)]
@@ -160,11 +173,14 @@ def _roi_align(b: TensorBuilder, node: Node) -> Values:
     default = "half_pixel" if node.version >= 16 else "output_half_pixel"
     mode = node.attribute("coordinate_transformation_mode", default)
     n, c, h, w = shape(x)
+    counts = node.attribute("output_height", 1), node.attribute("output_width", 1)
+    if min(counts) < 1:
+        raise node.refusal(f"an output of {counts[0]} x {counts[1]} elements has none")
     regions = Regions(
         b,
         b.mul(boxes, node.attribute("spatial_scale", 1.0)),
         node.tensor(2),
-        (node.attribute("output_height", 1), node.attribute("output_width", 1)),
+        counts,
         (n, c, h, w),
         max(0, node.attribute("sampling_ratio", 0)),
         mode == "half_pixel",
@@ -179,17 +195,18 @@ def _roi_align(b: TensorBuilder, node: Node) -> Values:
 def _deform_conv(b: TensorBuilder, node: Node) -> Values:
     x, kernel = node.tensor(0), node.tensor(1)
     windows = windows_of(node, shape(x)[2:], shape(kernel)[2:])
-    deformation = Deformation(
-        b,
-        x,
-        kernel,
-        node.tensor(2),
-        node.optional(4),
-        windows.each,
-        windows.sizes,
-        node.attribute("group", 1),
-        node.attribute("offset_group", 1),
-    )
+    offsets, mask = node.tensor(2), node.optional(4)
+    groups, parts = groups_of(node, x, kernel), node.attribute("offset_group", 1)
+    if parts < 1 or shape(x)[1] % parts:
+        raise node.refusal(f"{shape(x)[1]} features are not {parts} groups")
+    taps = parts * prod(w.size for w in windows.each)
+    of_axes = {"offset": (offsets, taps * len(windows.each)), "mask": (mask, taps)}
+    for name, (value, count) in of_axes.items():
+        wanted = (shape(x)[0], count, *windows.sizes)
+        if value is not None and shape(value) != wanted:
+            raise node.refusal(f"{name} has the shape {[*shape(value)]}, not {[*wanted]}")
+    own = windows.each, windows.sizes, groups, parts
+    deformation = Deformation(b, x, kernel, offsets, mask, *own)
     return [with_bias(b, deformation.result(), node.optional(3))]
 
 
