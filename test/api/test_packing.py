@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,14 +11,21 @@ from described import spec
 
 import tiledialect as td
 from tiledialect.api import packing as own
-from tiledialect.api.packing import KeptParts, packing_of
+from tiledialect.api import packing_groups
+from tiledialect.api.packing import KeptParts, Packing, packing_of
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.device import devices
+from tiledialect.lowering.runtime.program import compiling
 from tiledialect.passes.algebra import tile_merge_products
 
 SUMMED = td.compile(
     "function (X[M, N], W[N, K], Packed0[N]) -> (Y) { V[n: N] = +(W[n, k]); Y = X * V + Packed0; }"
 )
+
+
+def _results(packing: Packing, values: dict[str, np.ndarray]) -> list[Any]:
+    """Results of all first parts."""
+    return [array for first in packing.firsts for array in first.results(values.__getitem__)]
 
 
 def test_kernels_of_constants():
@@ -28,7 +36,7 @@ def test_kernels_of_constants():
     assert (packing.constants, packing.inputs) == (("W",), ("X", "Packed0"))
     # The user's names stay, others are found for what is kept.
     assert packing.second.inputs == ("X", "Packed0", "Packed0_2")
-    kept = packing.results({"W": w})
+    kept = _results(packing, {"W": w})
     assert np.array_equal(kept[0], w.sum(1))
     found = packing.second(*packing.arrays({"X": x, "Packed0": b}, kept))
     assert np.array_equal(found, x * w.sum(1) + b)
@@ -43,9 +51,9 @@ def test_parts_with_kept_plans_are_not_read(monkeypatch: pytest.MonkeyPatch, tmp
     for is_kept in (False, True):
         packing = packing_of(SUMMED, types, ["W"])
         assert packing is not None
-        found = packing.second(*packing.arrays({"X": x, "Packed0": b}, packing.results({"W": w})))
+        found = packing.second(*packing.arrays({"X": x, "Packed0": b}, _results(packing, {"W": w})))
         assert np.array_equal(found, x * w.sum(1) + b)
-        for part in (packing.first, packing.second):
+        for part in (packing.firsts[0].function, packing.second):
             assert ("module" in vars(part._source)) != is_kept  # pyright: ignore[reportPrivateUsage]
 
 
@@ -66,11 +74,72 @@ def test_merged_products(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     types = PAIR.types((x, v, w, b, c), {})
     packing = packing_of(PAIR, types, ["V", "W", "B", "C"])
     assert packing is not None and packing.inputs == ("X",)
-    kept = packing.results({"V": v, "W": w, "B": b, "C": c})
+    kept = _results(packing, {"V": v, "W": w, "B": b, "C": c})
     assert {a.shape for a in kept} == {(16, 32), (32,)}
     found = packing.second(x, *kept)
     # Sums of 16 and of 8 products in f32.
     np.testing.assert_allclose(found, (x @ v.T + b).T @ (x @ w.T + c), rtol=1e-5)
+
+
+def _sums(**rows: int) -> td.Function:
+    """A kernel that sums rows of each of some constants, and one for each that adds the sums."""
+    sums = "".join(
+        f"""  %s{name} = tile.kernel @sum_{name}(%v{name} = %{name} : tensor<4x{n}xf32>) -> tensor<4xf32> {{
+    %own_{name} = tile.contraction add(%v{name}[i, k]) -> [i] domain <i = 0 to 4, k = 0 to {n}>
+      : (tensor<4x{n}xf32>) -> tensor<4xf32>
+    tile.yield %own_{name} : tensor<4xf32>
+  }}
+"""
+        for name, n in rows.items()
+    )
+    arguments = ", ".join(
+        f'%{name}: tensor<4x{n}xf32> {{tile.name = "{name}"}}' for name, n in rows.items()
+    )
+    added = "".join(
+        f"""  %y{k + 1} = tile.kernel @add_{name}(%a{k} = %y{k} : tensor<4xf32>,
+      %b{k} = %s{name} : tensor<4xf32>) -> tensor<4xf32> {{
+    %c{k} = tile.add %a{k}, %b{k} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    tile.yield %c{k} : tensor<4xf32>
+  }}
+"""
+        for k, name in enumerate(rows)
+    )
+    return td.compile(
+        parse_mlir(
+            f"""func.func @main(%y0: tensor<4xf32> {{tile.name = "X"}}, {arguments})
+    -> (tensor<4xf32> {{tile.name = "Y"}}) {{
+{sums}{added}  func.return %y{len(rows)} : tensor<4xf32>
+}}""",
+            "sums",
+        )
+    )
+
+
+@pytest.mark.parametrize("large", [1, 4096, 1 << 20])
+def test_groups_of_constants(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, large: int):
+    """Large ones are computed for themselves, by one function if they are alike, small ones
+    together."""
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    monkeypatch.setattr(compiling, "lowered_with_constants", lambda program, *_: program.module)
+    monkeypatch.setattr(packing_groups, "LARGE", large)
+    monkeypatch.setattr(packing_groups, "SMALL", 0)
+    rng = np.random.default_rng(4)
+    rows = {"A": 300, "B": 5, "C": 400, "D": 300, "E": 7}
+    values = {name: rng.integers(0, 9, (4, n)).astype("f4") for name, n in rows.items()}
+    f, x = _sums(**rows), np.ones(4, "f4")
+    packing = packing_of(f, f.types((x, *values.values()), {}), [*values])
+    assert packing is not None and packing.inputs == ("X",)
+    groups = {
+        1: [("C",), ("A",), ("D",), ("E",), ("B",)],
+        4096: [("C",), ("A",), ("D",), ("B", "E")],
+        1 << 20: [("A", "B", "C", "D", "E")],
+    }
+    assert [first.constants for first in packing.firsts] == groups[large]
+    if large == 4096:
+        assert packing.firsts[1].function is packing.firsts[2].function
+    found = packing.second(x, *_results(packing, values))
+    # Sums of whole numbers.
+    assert np.array_equal(found, x + sum(v.sum(1) for v in values.values()))
 
 
 POSITIONS = """
@@ -95,14 +164,14 @@ def test_what_depends_on_no_argument(device: str):
     packing = packing_of(f, f.types((x, w), {}), ["W"])
     # The running sum of positions; the factor is read in place.
     assert packing is not None and packing.constants == ()
-    kept = packing.results({})
+    kept = _results(packing, {})
     assert [(a.dtype, a.shape) for a in kept] == [(np.int32, (16,))]
     assert isinstance(kept[0], np.ndarray) == f.device.uses_host_memory
     on_host = [a if isinstance(a, np.ndarray) else a.get() for a in kept]
     assert np.array_equal(packing.second(x, w, *on_host), f(x, w))
 
 
-NOTHING = KeptParts(())
+NOTHING = KeptParts()
 
 
 def test_parts_are_of_a_device_as_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -6,14 +6,18 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
 
 import tiledialect as td
+from tiledialect.api import packing_groups
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+from tiledialect.onnx.initializers import Initializers  # noqa: E402
 
 
 def _model(nodes: Any, inputs: Any, outputs: Any, **weights: np.ndarray) -> Any:
@@ -117,6 +121,44 @@ def test_what_depends_on_initializers_alone_is_computed_once(device: td.Device):
     assert np.array_equal(model(x[:2]), x[:2] * w.sum(1) + 1) and len(model._kept) == 1
     whole = model.function(x).profile(*model.bind(x)[1].values())[1]
     assert len(whole.kernels) == 2 and len(model.profile(x)[1].kernels) == 1
+
+
+def test_initializers_are_read_one_group_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Their numbers are in memory once: those of a group are gone when the next one begins."""
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    monkeypatch.setattr(packing_groups, "LARGE", 1)
+    monkeypatch.setattr(packing_groups, "SMALL", 0)
+    weights = {f"w{k}": np.full((32, 1000 + k), k, "f4") for k in range(4)}
+    nodes = [helper.make_node("ReduceSum", [w, "axes"], [f"s{w}"], keepdims=0) for w in weights]
+    names = ["x", *(f"y{w}" for w in weights)]
+    for before, w, after in zip(names, weights, names[1:], strict=False):
+        nodes.append(helper.make_node("Mul", [before, f"s{w}"], [f"p{w}"]))
+        nodes.append(helper.make_node("Add", [f"p{w}", f"s{w}"], [after]))
+    given = {"axes": np.array([1]), **weights}
+    proto = _model(nodes, [("x", ["n", 32])], [(names[-1], ["n", 32])], **given)
+    path = tmp_path / "sums.onnx"
+    onnx.save_model(proto, str(path))
+    model = td.onnx.load(path)
+    read: list[Any] = []
+    most: list[int] = []
+    taken = Initializers.taken
+
+    def counted(self: Initializers, name: str) -> np.ndarray:
+        array = taken(self, name)
+        if name in weights:
+            read.append(ref(array))
+            most.append(sum(a.nbytes for own in read if (a := own()) is not None))
+        return array
+
+    monkeypatch.setattr(Initializers, "taken", counted)
+    x = np.zeros((8, 32), "f4")
+    first = model(x)
+    assert most == [w.nbytes for w in reversed(weights.values())]
+    # Functions of other shapes share what is computed.
+    assert np.array_equal(model(x[:2]), first[:2])
+    assert len(most) == 4
 
 
 @pytest.mark.parametrize("is_beside", [False, True])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tiledialect as td
-from tiledialect.api.packing import Packing
+from tiledialect.api.packing import First
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
@@ -43,13 +43,13 @@ class Scaled(torch.nn.Module):
 def packings(monkeypatch):
     """Number of times that something was computed of parameters alone."""
     found = []
-    results = Packing.results
+    results = First.results
 
-    def counted(packing, values):
-        found.append(packing)
-        return results(packing, values)
+    def counted(first, read):
+        found.append(first)
+        return results(first, read)
 
-    monkeypatch.setattr(Packing, "results", counted)
+    monkeypatch.setattr(First, "results", counted)
     return found
 
 
@@ -77,8 +77,9 @@ def test_results_of_parameters_stay(device, is_first, packings, tmp_path):
             own.weight.add_(1)
     check(run, expected, x)
     assert len(packings) == 2
-    # Another shape is compiled anew.
+    # Another shape is compiled anew, and shares the results.
     check(run, expected, x[:4])
+    assert len(packings) == 2
 
 
 def test_parameters_stay_what_they_are(tmp_path):

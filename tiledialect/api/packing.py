@@ -1,13 +1,13 @@
-"""Prepacking: a function is split into one of its constant inputs alone, kept, and the rest.
+"""Prepacking: a function is split into ones of its constant inputs alone, kept, and the rest.
 
-Weights that a product reads in another layout, or in another element type, are made once, by a
-function of the constants, and given to one of the other inputs.
+Weights that a product reads in another layout, or in another element type, are made once, by
+functions of the constants, and given to one of the other inputs.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from mmap import ACCESS_COPY, mmap
@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     ModuleOp,
     StringAttr,
+    UnknownLoc,
 )
 from xdsl.ir import BlockArgument
 from xdsl.passes import PassPipeline
@@ -31,6 +32,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import Types
 from tiledialect.api.kept_function import KeptFunction
+from tiledialect.api.packing_groups import grouped
 from tiledialect.dialects.discardable import NAME, PRECISION, UPDATES
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.names import give_name
@@ -50,33 +52,36 @@ OWN_PAGES = 1 << 18
 
 
 @dataclass(frozen=True)
-class KeptParts:
-    """The two functions of a packing; none if nothing is constant."""
+class KeptFirst:
+    """A function of some constants."""
 
-    parts: tuple[KeptFunction, ...]
+    function: KeptFunction
+    constants: tuple[str, ...]
+    """The whole function's names of its inputs."""
 
 
 @dataclass(frozen=True)
-class Packing:
-    """A function in two parts."""
+class KeptParts:
+    """The functions of a packing; none if nothing is constant."""
+
+    firsts: tuple[KeptFirst, ...] = ()
+    second: KeptFunction | None = None
+
+
+@dataclass(frozen=True)
+class First:
+    """A function of some constants alone. Of alike constants it is the same."""
 
     text: str
-    """Text of the first part: for other sizes of the other inputs it is often the same."""
     constants: tuple[str, ...]
-    """Names of the inputs of the first part."""
-    first: Function
-    """Function of the constants alone."""
-    inputs: tuple[str, ...]
-    """Names of the inputs of the second part that are the whole function's."""
-    second: Function
-    """The outputs, by these inputs and the results of the first part."""
+    """Names of its inputs in the whole function."""
+    function: Function
 
-    def results(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Results of the first part."""
-        given = self.first(*(values[name] for name in self.constants))
+    def results(self, read: Callable[[str], Any]) -> tuple[Any, ...]:
+        """Its results; the constants are read by name, and are not held when these are copied."""
+        given = self.function(*map(read, self.constants))
         left = [*given] if isinstance(given, tuple) else [given]
         del given
-        # One after the other: all of them twice would be the most memory that a model takes.
         found = tuple(aligned(left.pop(0)) for _ in range(len(left)))
         _trim()
         # Without an input on the device a call gives arrays of the host.
@@ -84,11 +89,38 @@ class Packing:
             return found
         from tiledialect.lowering.runtime.call.arrays import placed
 
-        return tuple(placed(self.first.device, array) for array in found)
+        return tuple(placed(self.function.device, array) for array in found)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """A function in parts: some of constants alone, and one of their results."""
+
+    firsts: tuple[First, ...]
+    """The parts that share no large constant. While one runs, its constants are in memory twice:
+    those of most bytes come first, when others need not be in memory yet."""
+    inputs: tuple[str, ...]
+    """Names of the inputs of the second part that are the whole function's."""
+    second: Function
+    """The outputs, by these inputs and the results of the first parts."""
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Names of the constants that first parts read, each once."""
+        return (*dict.fromkeys(name for first in self.firsts for name in first.constants),)
 
     def arrays(self, values: Mapping[str, Any], kept: Sequence[Any]) -> list[Any]:
-        """Inputs of the second part, with the results of the first."""
+        """Inputs of the second part, with the results of the first ones."""
         return [*(values[name] for name in self.inputs), *kept]
+
+
+class Kept:
+    """Results of a first part, which functions of the same constants share."""
+
+    def __init__(self, arrays: Sequence[Any], versions: Sequence[Any] = ()):
+        self.arrays = arrays
+        self.versions = versions
+        """States of the constants, where these may change."""
 
 
 def aligned(array: Any) -> Any:
@@ -122,7 +154,7 @@ def _trim() -> None:
 
 
 def packing_of(function: Function, types: Types, constants: Collection[str]) -> Packing | None:
-    """The two parts of a function for inputs of some types; None if nothing is constant."""
+    """The parts of a function for inputs of some types; None if nothing is constant."""
     from tiledialect.lowering.runtime.device.devices import target_system_spec
     from tiledialect.lowering.runtime.program import cache
 
@@ -132,17 +164,23 @@ def packing_of(function: Function, types: Types, constants: Collection[str]) -> 
     given = program.text, program.name, repr(program.transforms), types_text(types)
     described = str(target_system_spec(function.device))
     key = cache.key("packing", *given, described, *sorted(constants))
-    parts = cache.kept(KeptParts, key, lambda: _split(function, types, constants)).parts
-    if not parts:
+    parts = cache.kept(KeptParts, key, lambda: _split(function, types, constants))
+    if parts.second is None:
         return None
-    # Texts are read if plans are not kept, too.
-    first, second = (Function(part.source(), part.name, function.device) for part in parts)
+
+    def made(part: KeptFunction) -> Function:
+        # Texts are read if plans are not kept, too.
+        return Function(part.source(), part.name, function.device)
+
+    functions = {part: made(part) for part in dict.fromkeys(own.function for own in parts.firsts)}
+    firsts = [First(f.function.text, f.constants, functions[f.function]) for f in parts.firsts]
+    second = made(parts.second)
     own = [name for name in second.inputs if name in function.inputs]
-    return Packing(parts[0].text, first.inputs, first, tuple(own), second)
+    return Packing(tuple(firsts), tuple(own), second)
 
 
 def _split(function: Function, types: Types, constants: Collection[str]) -> KeptParts:
-    """The two parts, of kernels that are fused; none if nothing is constant."""
+    """The parts, of kernels that are fused; none if nothing is constant."""
     from tiledialect.lowering.runtime.program.compiling import lowered_with_constants
     from tiledialect.passes.schedule.rewrites.constants import known_values
     from tiledialect.passes.schedule.tile_block_constants import TileBlockConstantsPass
@@ -154,13 +192,13 @@ def _split(function: Function, types: Types, constants: Collection[str]) -> Kept
     steps = TileBlockLayoutsPass(names), TileJoinAxesPass(), TileBlockConstantsPass(names)
     PassPipeline(steps).apply(Context(), module)
     if len(ops_of(module, func.FuncOp)) > 1:
-        return KeptParts(())
+        return KeptParts()
     whole = find_function(module, function.program.result_name)
     ops = list(whole.body.block.ops)
     known = known_values(whole, constants)
     moved = [op for op in ops if op.results and all(v in known for v in op.results)]
     if not any(isinstance(op, KernelOp) for op in moved):
-        return KeptParts(())
+        return KeptParts()
     places = [
         (ops.index(op), k)
         for op in moved
@@ -168,19 +206,50 @@ def _split(function: Function, types: Types, constants: Collection[str]) -> Kept
         if any(use.operation not in moved for use in result.uses)
     ]
     attributes = {k: v for k, v in module.attributes.items() if k == PRECISION}
-    made = _first(whole, places), _second(whole, places)
-    return KeptParts(tuple(KeptFunction.of(ModuleOp([part], attributes)) for part in made))
+
+    def kept(part: func.FuncOp) -> KeptFunction:
+        return KeptFunction.of(ModuleOp([part], attributes))
+
+    groups = grouped(whole, places)
+    firsts = [_first(whole, group) for group in groups]
+    second = _second(whole, [place for group in groups for place in group])
+    return KeptParts(tuple(KeptFirst(kept(part), own) for part, own in firsts), kept(second))
 
 
-def _first(whole: func.FuncOp, places: Sequence[tuple[int, int]]) -> func.FuncOp:
-    """The function of constants that gives the values at these places."""
+def _first(
+    whole: func.FuncOp, places: Sequence[tuple[int, int]]
+) -> tuple[func.FuncOp, tuple[str, ...]]:
+    """The function of constants that gives the values at these places, and their names.
+
+    Nothing in it tells which constants they are: those of like layers have the same function.
+    """
     made = whole.clone()
-    made.sym_name = StringAttr(f"{whole.sym_name.data}_constants")
+    made.sym_name = StringAttr("constants")
     ops = list(made.body.block.ops)
     values = [ops[op].results[k] for op, k in places]
     Rewriter.replace_op(ops[-1], func.ReturnOp(*values))
-    named = [_named(name) for name in _names(whole, len(places))]
-    return _settled(made, argument_names(whole), named)
+    region_dce(made.body)
+    names = argument_names(whole)
+    arguments = zip(made.body.block.args, names, strict=True)
+    constants = tuple(name for argument, name in arguments if argument.uses)
+    _forget_names(made)
+    numbered = iter(range(len(constants)))
+    own = [f"Constant{next(numbered)}" if name in constants else name for name in names]
+    named = [_named(f"Packed{k}") for k in range(len(places))]
+    return _settled(made, own, named), constants
+
+
+def _forget_names(function: func.FuncOp) -> None:
+    """Take the names and places of all that a function has."""
+    for k, op in enumerate(function.walk()):
+        op.location = UnknownLoc()
+        if isinstance(op, KernelOp):
+            op.sym_name = StringAttr(f"pack{k}")
+        values = [*op.results, *(v for r in op.regions for b in r.blocks for v in b.args)]
+        for value in values:
+            value.name_hint = None
+            if isinstance(value, BlockArgument):
+                value.location = UnknownLoc()
 
 
 def _second(whole: func.FuncOp, places: Sequence[tuple[int, int]]) -> func.FuncOp:

@@ -7,7 +7,13 @@ from math import prod
 
 import numpy as np
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    TensorType,
+)
 from xdsl.ir import Attribute, SSAValue
 
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
@@ -36,7 +42,7 @@ def whole(value: SSAValue) -> SSAValue | None:
     return value.owner.source if is_none else None
 
 
-def nbytes(t: MemRefType[Attribute]) -> int:
+def nbytes(t: MemRefType[Attribute] | TensorType[Attribute]) -> int:
     """The size of the elements of a static shape, without gaps."""
     return prod(t.get_shape()) * np.dtype(NUMPY_TYPES[t.element_type].name).itemsize
 

@@ -13,6 +13,7 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES, type_of, without_missing
-from tiledialect.api.packing import Packing, packing_of
+from tiledialect.api.packing import First, Kept, Packing, packing_of
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import from_python, placed
@@ -62,7 +63,9 @@ class Specialized:
     counts: tuple[int | None, ...] = ()
     """Number of tensors of each output that is a sequence; None for a tensor."""
     packing: Packing | None = None
-    """The function in two parts, where one is of initializers alone."""
+    """The function in parts, where some are of initializers alone."""
+    kept: tuple[Kept, ...] | None = None
+    """Results of these."""
     is_divided: bool = False
     """Whether the parts have been searched."""
 
@@ -115,8 +118,9 @@ class Model:
         )
         """By shapes and element types of arrays in order: a call of the function, and for each of
         its inputs the place of the array, or what it is."""
-        self._kept: LruCache[tuple[str, ...], tuple[Any, ...]] = LruCache(READY_SHAPES)
-        """Values computed from initializers alone, by texts of their programs and their names."""
+        self._kept: WeakValueDictionary[tuple[str, ...], Kept] = WeakValueDictionary()
+        """Values computed from initializers alone, by texts of their programs and their names, for
+        functions of several shapes."""
         self._resident: dict[str, Any] = {}
         """Initializers in the memory of the device."""
 
@@ -266,21 +270,26 @@ class Model:
                 self._placed(function, names.get(own), array)
                 for own, array in zip(function.inputs, given, strict=False)
             ]
+        if ready.kept is None:
+            ready.kept = tuple(self._computed(packing, first, names) for first in packing.firsts)
         values = dict(zip(function.inputs, given, strict=True))
-        key = packing.text, *(names[n] for n in packing.constants)
         own = {n: self._placed(function, names[n], values[n]) for n in packing.inputs}
-        if (kept := self._kept.find(key)) is None:
+        return packing.second, packing.arrays(own, [a for k in ready.kept for a in k.arrays])
+
+    def _computed(self, packing: Packing, first: First, names: Mapping[str, str]) -> Kept:
+        """What a part computes of initializers, which are given up if nothing else reads them."""
+        key = first.text, *(names[n] for n in first.constants)
+        kept = self._kept.get(key)
+        if kept is None:
             # They are read, and on a device copied, for this alone.
-            arrays = [
-                placed(function.device, self._initializers.taken(names[n]))
-                for n in packing.constants
-            ]
-            kept = packing.results(dict(zip(packing.constants, arrays, strict=True)))
-            kept = self._kept.put(key, kept)
-            self._initializers.release(
-                names[n] for n in packing.constants if n not in packing.inputs
+            kept = Kept(
+                first.results(
+                    lambda n: placed(first.function.device, self._initializers.taken(names[n]))
+                )
             )
-        return packing.second, packing.arrays(own, kept)
+            self._kept[key] = kept
+        self._initializers.release(names[n] for n in first.constants if n not in packing.inputs)
+        return kept
 
     def _packing(
         self, ready: Specialized, given: Sequence[Any], names: Mapping[str, str]

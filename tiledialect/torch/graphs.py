@@ -35,7 +35,7 @@ from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.kept_graphs import KeptGraph, Outline, ViewOf, given_text, key
 from tiledialect.torch.options import Options
 from tiledialect.torch.outputs import Outputs, ordered
-from tiledialect.torch.parts import Kept, Parts
+from tiledialect.torch.parts import Parts
 from tiledialect.torch.profiling import recorders
 from tiledialect.torch.residence import (
     Argument,
@@ -111,8 +111,6 @@ class CompiledGraph(torch.nn.Module):
         self.outline = Outline.of(graph) if outline is None else outline
         self._name = name
         self._options = options
-        self._kept: LruCache[str, Kept] = LruCache(READY_SHAPES)
-        """Values computed from parameters alone, by the texts of their programs."""
         self._saved = saved
         """Number of the first output that only a backward pass takes."""
         self._inputs = self.outline.inputs
@@ -252,7 +250,7 @@ class CompiledGraph(torch.nn.Module):
         function = Function(source, found.function.name, options.device, choices=choices)
         is_inference = self._name.startswith(INFERENCE) and not self._options.tune
         changing = [self._inputs[place] for place in self._updated]
-        parts = Parts(function, self._kept, changing) if is_inference else None
+        parts = Parts(function, changing) if is_inference else None
         return Specialized(function, own, outputs, made, parts, copied)
 
     def _converted(

@@ -6,29 +6,29 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 from tiledialect.api.function import Function
-from tiledialect.api.packing import Packing, packing_of
+from tiledialect.api.packing import First, Kept, Packing, packing_of
 from tiledialect.lowering.runtime.call.arrays import upload
-from tiledialect.lru_cache import LruCache
 from tiledialect.torch.file_memory import forget_pages
-from tiledialect.torch.residence import Argument, host_array, place_of, resident
+from tiledialect.torch.residence import Argument, Resident, host_array, place_of, resident
 
-Kept = tuple[Sequence[Any], tuple[Any, ...]]
-"""Versions of parameters, and what was computed of them."""
+_shared: WeakValueDictionary[tuple[Any, ...], Kept] = WeakValueDictionary()
+"""What was computed of parameters, for graphs of several shapes: by the device, the text of the
+program, and the storages and places of the parameters."""
 
 
 class Parts:
     """The function of a graph, and its parts by the parameters that are resident."""
 
-    def __init__(
-        self, function: Function, kept: LruCache[str, Kept], changing: Collection[str] = ()
-    ):
+    def __init__(self, function: Function, changing: Collection[str] = ()):
         self.function = function
-        self._kept = kept
         self._changing = changing
         """Names of the inputs that calls change."""
         self._packings: dict[tuple[str, ...], Packing | None] = {}
+        self._kept: tuple[Kept, ...] = ()
+        """What was computed for the last call."""
 
     def of(
         self, arguments: Sequence[Argument]
@@ -49,27 +49,36 @@ class Parts:
             return self.function, arguments, ()
         given = {name: own.value for name, own in named.items()}
         read = [own for name, own in named.items() if name in packing.constants]
-        pairs = ((residents[own.name], own.value) for own in read)
-        current = [(r, place_of(None, v), r.version(v)) for r, v in pairs]
-        versions, kept = self._kept.find(packing.text) or (None, ())
-        if versions is None or not _same(versions, current):
-            kept = packing.results(self._first(given, packing))
-            for name in packing.constants:
-                forget_pages(given[name])
-            self._kept.put(packing.text, (current, kept))
+        self._kept = tuple(self._computed(f, residents, named) for f in packing.firsts)
+        kept = [array for own in self._kept for array in own.arrays]
         sources = [*(named[name].source for name in packing.inputs), *(None for _ in kept)]
         rows = zip(packing.second.inputs, packing.arrays(given, kept), sources, strict=True)
         return packing.second, [Argument(*row) for row in rows], read
 
-    def _first(self, given: Mapping[str, Any], packing: Packing) -> dict[str, Any]:
-        """Arrays of parameters on the device; they are copied for this alone."""
-        arrays = {name: host_array(name, given[name]) for name in packing.constants}
+    def _computed(
+        self, first: First, residents: Mapping[str, Resident], named: Mapping[str, Argument]
+    ) -> Kept:
+        """What a part computes of parameters, anew if one has changed."""
+        read = [(residents[name], named[name].value) for name in first.constants]
+        current = [(own, place_of(None, value), own.version(value)) for own, value in read]
+        places = ((id(own), place) for own, place, _ in current)
+        key = self.function.device, first.text, *places
+        kept = _shared.get(key)
+        if kept is None or not _same(kept.versions, current):
+            kept = Kept(first.results(lambda name: self._placed(named[name])), current)
+            _shared[key] = kept
+            for _, value in read:
+                forget_pages(value)
+        return kept
+
+    def _placed(self, parameter: Argument) -> Any:
+        """An array of a parameter on the device; it is copied for this alone."""
+        array = host_array(parameter.name, parameter.value)
         if self.function.device.uses_host_memory:
-            return arrays
+            return array
         from tiledialect.lowering.runtime.device.queues import queue_for
 
-        queue = queue_for(self.function.device)
-        return {name: upload(queue, array) for name, array in arrays.items()}
+        return upload(queue_for(self.function.device), array)
 
 
 def _same(versions: Sequence[Any], current: Sequence[Any]) -> bool:
