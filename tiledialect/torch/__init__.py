@@ -13,6 +13,17 @@ except ImportError:
 
 from tiledialect.torch.profiling import profile
 from tiledialect.torch.residence import to_device, to_disk, to_host
+from tiledialect.torch.saved_models import SavedModel, load, save
 from tiledialect.torch.tensor_functions import TorchFunction, function
 
-__all__ = ["TorchFunction", "function", "profile", "to_device", "to_disk", "to_host"]
+__all__ = [
+    "SavedModel",
+    "TorchFunction",
+    "function",
+    "load",
+    "profile",
+    "save",
+    "to_device",
+    "to_disk",
+    "to_host",
+]

@@ -25,7 +25,8 @@ from tiledialect.torch.decompositions.table import decompositions
 from tiledialect.torch.graphs import INFERENCE, CompiledGraph
 from tiledialect.torch.kept_graphs import Outline
 from tiledialect.torch.options import Options
-from tiledialect.torch.partition import is_check, partitioned, refusals
+from tiledialect.torch.partition import Role, is_check, partitioned, refusals
+from tiledialect.torch.saved_graphs import graph_bytes, is_saving, saved_graph
 from tiledialect.torch.traced_graphs import is_plain, output_count, traced_key
 
 NO_OPTIONS: Mapping[str, Any] = {}
@@ -52,6 +53,8 @@ def tiledialect(
     except TileError as error:
         return _raising(error)
     with no_collection():
+        if is_saving():
+            return _by_autograd(module, inputs, own, None)
         name = traced_key(module, inputs)
         outline = cache.find(Outline, name)
         if outline is None:
@@ -132,13 +135,15 @@ def _compiled(
         by_name = {str(n.target): e for n, e in refused.items() if not is_check(n)}
         if options.strict and by_name:
             raise next(iter(by_name.values()))
-        run = partitioned(module, refused, options, name)
+        role = Role.of(name)
+        graph = graph_bytes(module, options) if is_saving() else None
+        run = partitioned(module, refused, options, role)
     except TileError as error:
         return make_boxed_func(_raising(error))
     _warn(by_name)
     if keep is not None:
         keep(run)
-    return make_boxed_func(run)
+    return make_boxed_func(run) if graph is None else saved_graph(run, graph, options, role)
 
 
 _warned: set[str] = set()
@@ -154,7 +159,9 @@ def _warn(refused: Mapping[str, TileError]) -> None:
 
 
 def _raising(error: TileError) -> Callable[..., Any]:
-    """A function that raises an error."""
+    """A function that raises an error; where functions are saved, it is raised now."""
+    if is_saving():
+        raise for_user(error)
 
     def call(*_: Any) -> Any:
         raise for_user(error)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -104,21 +105,37 @@ def _is_free(node: Node) -> bool:
     return node.target is operator.getitem or is_view(node) or not _is_tensor(node)
 
 
+@dataclass(frozen=True)
+class Role:
+    """What a graph of ATen operators is to AOTAutograd."""
+
+    name: str
+    saved: int | None
+    """Number of the first output that only a backward pass takes."""
+    counted: frozenset[int]
+    """Numbers of the inputs whose changes PyTorch has counted when it calls."""
+
+    @classmethod
+    def of(cls, name: str) -> Role:
+        """Role of a graph with a name that AOTAutograd compiles now."""
+        return cls(name, _saved_from(name), frozenset(_counted(name)))
+
+
 def partitioned(
     module: torch.fx.GraphModule,
     refused: Mapping[Node, TileError],
     options: Options,
-    name: str,
+    role: Role,
 ) -> Callable[..., Any]:
     """The graph as calls of compiled parts, as long as can be, and of the refused operators."""
     graph = module.graph
     if not refused and all(n.op != "get_attr" for n in graph.nodes):
-        return CompiledGraph(graph, name, options, _saved_from(name), _counted(name))
+        return CompiledGraph(graph, role.name, options, role.saved, role.counted)
     updated = _separate_updates(graph)
-    run, counted = _by_parts(module, refused, options, name), _counted(name)
+    run = _by_parts(module, refused, options, role.name)
 
     def updating(*inputs: Any) -> Any:
-        Counts(inputs, counted).tell()
+        Counts(inputs, role.counted).tell()
         # PyTorch reads them, too.
         found = run(*map(on_host, inputs))
         outputs = found[: len(found) - len(updated)] if updated else found
