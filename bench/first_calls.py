@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -105,6 +105,47 @@ def by_compile(name: str, is_small: bool) -> Times:
     return Times(time.perf_counter() - clock, whole, *parts)
 
 
+def by_file(name: str, is_small: bool) -> Times:
+    """The first call of a model as `td.torch.save` has written it; without a file, writing it."""
+    import torch
+    from models import MODELS as MAKERS
+
+    import tiledialect as td
+    from tiledialect.torch import backend, graphs
+
+    torch.manual_seed(0)
+    model, inputs = MAKERS[name](1, is_small)
+    model = td.torch.to_device(model.eval())
+    path = Path(os.environ["TILE_CACHE_DIR"]) / "model"
+    watch = Stopwatch()
+    watch.watch(backend, "_compiled")
+    watch.watch(graphs.CompiledGraph, "forward")
+    watch.watch(backend, "tiledialect")
+    clock, own = time.perf_counter(), time.thread_time()
+    with torch.no_grad():
+        found = td.torch.load(model, path) if path.exists() else None
+        call = found or td.torch.save(model, path, *inputs)
+        call(*inputs)
+    whole = time.thread_time() - own
+    parts = (watch.seconds.get(key, 0.0) for key in ("tiledialect", "_compiled", "forward"))
+    return Times(time.perf_counter() - clock, whole, *parts)
+
+
+def by_inductor(name: str, is_small: bool) -> Times:
+    """The first call of a model by PyTorch's own backend: all is Dynamo's here."""
+    import torch
+    import torch._inductor.compile_fx
+    from models import MODELS as MAKERS
+
+    torch.manual_seed(0)
+    model, inputs = MAKERS[name](1, is_small)
+    call = torch.compile(model.eval())
+    clock, own = time.perf_counter(), time.thread_time()
+    with torch.no_grad():
+        call(*inputs)
+    return Times(time.perf_counter() - clock, time.thread_time() - own, 0.0, 0.0, 0.0)
+
+
 def by_onnx(name: str, is_small: bool) -> Times:
     """The first call of the exported model, with the reading of its file."""
     import onnx
@@ -127,6 +168,16 @@ def by_onnx(name: str, is_small: bool) -> Times:
     return Times(time.perf_counter() - clock, whole, 0.0, loading, whole - loading)
 
 
+WAYS: Mapping[str, Callable[[str, bool], Times]] = {
+    "compile": by_compile,
+    "file": by_file,
+    "inductor": by_inductor,
+    "onnx": by_onnx,
+}
+"""Ways to the first call of a model: by `torch.compile`, from a file of `td.torch.save`, by
+PyTorch's own backend, by `td.onnx`."""
+
+
 def in_processes(name: str, options: argparse.Namespace) -> tuple[Times, Times]:
     """The times of a process with nothing on disk, and of one after it."""
     from tiledialect.lowering.runtime.device.probe import share
@@ -134,9 +185,11 @@ def in_processes(name: str, options: argparse.Namespace) -> tuple[Times, Times]:
     with tempfile.TemporaryDirectory() as folder:
         # Trying the device is no part of compiling.
         share(Path(folder))
-        own = {"TILE_CACHE_DIR": folder, "POCL_CACHE_DIR": os.path.join(folder, "pocl")}
+        inner = {"POCL_CACHE_DIR": "pocl", "TORCHINDUCTOR_CACHE_DIR": "inductor"}
+        own = {name: os.path.join(folder, path) for name, path in inner.items()}
+        own["TILE_CACHE_DIR"] = folder
         command = [sys.executable, "-W", "ignore", __file__, "--child", "--models", name]
-        command += [f"--{flag}" for flag in ("onnx", "small") if getattr(options, flag)]
+        command += ["--by", options.by, *(["--small"] if options.small else [])]
 
         def process() -> Times:
             found = subprocess.run(
@@ -153,12 +206,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", default=[*MODELS])
     parser.add_argument("--small", action="store_true", help="small images, short models")
-    parser.add_argument("--onnx", action="store_true", help="exported models, by `td.onnx`")
+    parser.add_argument("--by", choices=WAYS, default="compile", help="who compiles the models")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         warnings.simplefilter("ignore")
-        made = (by_onnx if options.onnx else by_compile)(options.models[0], options.small)
+        made = WAYS[options.by](options.models[0], options.small)
         print(json.dumps(asdict(made)))
         return
     columns = ("call", "Dynamo", "AOTAutograd", "compiling", "running", "ours")

@@ -6,6 +6,11 @@ Functions and graphs in, functions of tensors out. Read `tensor_functions` first
 
 # pyright: basic, reportMissingImports=false
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tiledialect.torch.saved_models import SavedModel, load, save
+
 try:
     import torch as _torch  # noqa: F401
 except ImportError:
@@ -13,7 +18,6 @@ except ImportError:
 
 from tiledialect.torch.profiling import profile
 from tiledialect.torch.residence import to_device, to_disk, to_host
-from tiledialect.torch.saved_models import SavedModel, load, save
 from tiledialect.torch.tensor_functions import TorchFunction, function
 
 __all__ = [
@@ -27,3 +31,12 @@ __all__ = [
     "to_disk",
     "to_host",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs a newer PyTorch than the rest."""
+    if name in ("SavedModel", "load", "save"):
+        from tiledialect.torch import saved_models
+
+        return getattr(saved_models, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

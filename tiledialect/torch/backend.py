@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 import torch
+import torch._functorch.config
 from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
 
@@ -26,7 +27,6 @@ from tiledialect.torch.graphs import INFERENCE, CompiledGraph
 from tiledialect.torch.kept_graphs import Outline
 from tiledialect.torch.options import Options
 from tiledialect.torch.partition import Role, is_check, partitioned, refusals
-from tiledialect.torch.saved_graphs import graph_bytes, is_saving, saved_graph
 from tiledialect.torch.traced_graphs import is_plain, output_count, traced_key
 
 NO_OPTIONS: Mapping[str, Any] = {}
@@ -136,14 +136,30 @@ def _compiled(
         if options.strict and by_name:
             raise next(iter(by_name.values()))
         role = Role.of(name)
-        graph = graph_bytes(module, options) if is_saving() else None
-        run = partitioned(module, refused, options, role)
+        compiled = _savable if is_saving() else partitioned
+        run = compiled(module, refused, options, role)
     except TileError as error:
         return make_boxed_func(_raising(error))
     _warn(by_name)
     if keep is not None:
         keep(run)
-    return make_boxed_func(run) if graph is None else saved_graph(run, graph, options, role)
+    return run if is_saving() else make_boxed_func(run)
+
+
+def is_saving() -> bool:
+    """Whether PyTorch compiles a function now that it will write to a file."""
+    return getattr(torch._functorch.config, "bypass_autograd_cache_key", False)
+
+
+def _savable(
+    module: torch.fx.GraphModule, refused: Mapping[Any, TileError], options: Options, role: Role
+) -> Callable[..., Any]:
+    """A graph that PyTorch can write."""
+    # Older versions of PyTorch have not what it needs.
+    from tiledialect.torch.saved_graphs import graph_bytes, saved_graph
+
+    graph = graph_bytes(module, options)
+    return saved_graph(partitioned(module, refused, options, role), graph, options, role)
 
 
 _warned: set[str] = set()

@@ -16,7 +16,6 @@ from dataclasses import asdict, astuple
 from typing import Any
 
 import torch
-import torch._functorch.config
 from torch._inductor.output_code import OutputCode
 from torch._subclasses import FakeTensorMode
 from torch.fx._graph_pickler import GraphPickler
@@ -32,11 +31,6 @@ from tiledialect.torch.partition import Role, partitioned, refusals
 
 STACKS = ("nn_module_stack", "fwd_nn_module_stack")
 """What nodes say of the modules that they belong to."""
-
-
-def is_saving() -> bool:
-    """Whether PyTorch compiles a function now that it will write to a file."""
-    return getattr(torch._functorch.config, "bypass_autograd_cache_key", False)
 
 
 def graph_bytes(module: torch.fx.GraphModule, options: Options) -> bytes:
