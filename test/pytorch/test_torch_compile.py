@@ -445,7 +445,7 @@ def test_page():
     for block in re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(), re.M | re.S):
         exec(block, names)
     *sizes, layers, told = printed
-    assert sizes == [torch.Size(s) for s in ([16, 8], [3, 4], [3, 4], [8], [3, 4])] and told
+    assert sizes == [torch.Size(s) for s in ([16, 8], [3, 4], [3, 4], [8], [3, 4], [3, 4])] and told
     assert [t.layer for t in layers.layers] == ["0", "1", "2"]
 
 
