@@ -24,9 +24,8 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnknownLoc,
 )
-from xdsl.ir import BlockArgument
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import PassPipeline
-from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.api.function import Function
@@ -223,12 +222,15 @@ def _first(
 
     Nothing in it tells which constants they are: those of like layers have the same function.
     """
-    made = whole.clone()
-    made.sym_name = StringAttr("constants")
-    ops = list(made.body.block.ops)
+    ops = list(whole.body.block.ops)
     values = [ops[op].results[k] for op, k in places]
-    Rewriter.replace_op(ops[-1], func.ReturnOp(*values))
-    region_dce(made.body)
+    block = Block(arg_types=whole.body.block.arg_types)
+    mapped: dict[SSAValue, SSAValue] = dict(zip(whole.body.block.args, block.args, strict=True))
+    needed = _needed(values)
+    # Of a clone of all ops, for each of many groups, most would be thrown away.
+    block.add_ops(op.clone(mapped) for op in ops if op in needed)
+    block.add_op(func.ReturnOp(*(mapped[value] for value in values)))
+    made = func.FuncOp("constants", whole.function_type, Region(block))
     names = argument_names(whole)
     arguments = zip(made.body.block.args, names, strict=True)
     constants = tuple(name for argument, name in arguments if argument.uses)
@@ -237,6 +239,18 @@ def _first(
     own = [f"Constant{next(numbered)}" if name in constants else name for name in names]
     named = [_named(f"Packed{k}") for k in range(len(places))]
     return _settled(made, own, named), constants
+
+
+def _needed(values: Sequence[SSAValue]) -> set[Operation]:
+    """The ops that values are computed by."""
+    found: set[Operation] = set()
+    left = list(values)
+    while left:
+        owner = left.pop().owner
+        if isinstance(owner, Operation) and owner not in found:
+            found.add(owner)
+            left += [value for op in owner.walk() for value in op.operands]
+    return found
 
 
 def _forget_names(function: func.FuncOp) -> None:
