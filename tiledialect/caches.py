@@ -3,9 +3,9 @@
 Every cache that outlives the object that fills it is one of these. Their keys and values are
 immutable and hold no IR, so that all compilations share them. Caches of one compilation are marked,
 and are empty after it; the weak dictionaries of `torch/tensor_functions.py` hold no function that
-nothing else holds, and that of `passes/transform/transforms.py` one copy of a function, which goes
-when it is compiled. Printed kernels, whose keys are made of IR, are kept by
-`lowering/runtime/program/kernel_reuse.py`.
+nothing else holds, that of `torch/parts.py` no results that no graph uses, and that of
+`passes/transform/transforms.py` one copy of a function, which goes when it is compiled. Printed
+kernels, whose keys are made of IR, are kept by `lowering/runtime/program/kernel_reuse.py`.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ RATES = Cache("rates of microarchitectures by the name of their file", None)
 PLATFORMS = Cache("OpenCL C before programs by platform and compute capability", None)
 DEVICES = Cache("descriptions, contexts, queues and rates by a device", None)
 QUEUES = Cache("states of queues, the user's too, by the queue", 32)
+HOOKS = Cache("hooks on PyTorch's optimizers by the question if a tensor is kept", None)
 ELEMENT_TYPES = Cache("operands of the battery by an element type", None)
 RECORDS = Cache("readers of records by the record's type", None)
 POINTS = Cache("points of a contraction, and elements touched there, by the space", 1 << 7)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from described import spec
+from packed_results import kept_results
 
 import tiledialect as td
 from tiledialect.api import packing as own
 from tiledialect.api import packing_groups
-from tiledialect.api.packing import KeptParts, Packing, packing_of
+from tiledialect.api.packing import KeptParts, packing_of
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.device import devices
 from tiledialect.lowering.runtime.program import compiling
@@ -23,11 +23,6 @@ SUMMED = td.compile(
 )
 
 
-def _results(packing: Packing, values: dict[str, np.ndarray]) -> list[Any]:
-    """Results of all first parts."""
-    return [array for first in packing.firsts for array in first.results(values.__getitem__)]
-
-
 def test_kernels_of_constants():
     x, w, b = np.ones((8, 32), np.float32), np.ones((32, 48), np.float32), np.ones(32, np.float32)
     types = SUMMED.types((x, w, b), {})
@@ -36,7 +31,7 @@ def test_kernels_of_constants():
     assert (packing.constants, packing.inputs) == (("W",), ("X", "Packed0"))
     # The user's names stay, others are found for what is kept.
     assert packing.second.inputs == ("X", "Packed0", "Packed0_2")
-    kept = _results(packing, {"W": w})
+    kept = kept_results(packing, {"W": w})
     assert np.array_equal(kept[0], w.sum(1))
     found = packing.second(*packing.arrays({"X": x, "Packed0": b}, kept))
     assert np.array_equal(found, x * w.sum(1) + b)
@@ -51,7 +46,9 @@ def test_parts_with_kept_plans_are_not_read(monkeypatch: pytest.MonkeyPatch, tmp
     for is_kept in (False, True):
         packing = packing_of(SUMMED, types, ["W"])
         assert packing is not None
-        found = packing.second(*packing.arrays({"X": x, "Packed0": b}, _results(packing, {"W": w})))
+        found = packing.second(
+            *packing.arrays({"X": x, "Packed0": b}, kept_results(packing, {"W": w}))
+        )
         assert np.array_equal(found, x * w.sum(1) + b)
         for part in (packing.firsts[0].function, packing.second):
             assert ("module" in vars(part._source)) != is_kept  # pyright: ignore[reportPrivateUsage]
@@ -74,7 +71,7 @@ def test_merged_products(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     types = PAIR.types((x, v, w, b, c), {})
     packing = packing_of(PAIR, types, ["V", "W", "B", "C"])
     assert packing is not None and packing.inputs == ("X",)
-    kept = _results(packing, {"V": v, "W": w, "B": b, "C": c})
+    kept = kept_results(packing, {"V": v, "W": w, "B": b, "C": c})
     assert {a.shape for a in kept} == {(16, 32), (32,)}
     found = packing.second(x, *kept)
     # Sums of 16 and of 8 products in f32.
@@ -137,7 +134,7 @@ def test_groups_of_constants(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, la
     assert [first.constants for first in packing.firsts] == groups[large]
     if large == 4096:
         assert packing.firsts[1].function is packing.firsts[2].function
-    found = packing.second(x, *_results(packing, values))
+    found = packing.second(x, *kept_results(packing, values))
     # Sums of whole numbers.
     assert np.array_equal(found, x + sum(v.sum(1) for v in values.values()))
 
@@ -164,7 +161,7 @@ def test_what_depends_on_no_argument(device: str):
     packing = packing_of(f, f.types((x, w), {}), ["W"])
     # The running sum of positions; the factor is read in place.
     assert packing is not None and packing.constants == ()
-    kept = _results(packing, {})
+    kept = kept_results(packing, {})
     assert [(a.dtype, a.shape) for a in kept] == [(np.int32, (16,))]
     assert isinstance(kept[0], np.ndarray) == f.device.uses_host_memory
     on_host = [a if isinstance(a, np.ndarray) else a.get() for a in kept]

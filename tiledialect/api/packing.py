@@ -77,7 +77,7 @@ class First:
     function: Function
 
     def results(self, read: Callable[[str], Any]) -> tuple[Any, ...]:
-        """Its results; the constants are read by name, and are not held when these are copied."""
+        """Results; the constants are read by name, and are not held when these are copied."""
         given = self.function(*map(read, self.constants))
         left = [*given] if isinstance(given, tuple) else [given]
         del given

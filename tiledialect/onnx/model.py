@@ -277,7 +277,7 @@ class Model:
         return packing.second, packing.arrays(own, [a for k in ready.kept for a in k.arrays])
 
     def _computed(self, packing: Packing, first: First, names: Mapping[str, str]) -> Kept:
-        """What a part computes of initializers, which are given up if nothing else reads them."""
+        """Results of a part for its initializers, which are given up if nothing else reads them."""
         key = first.text, *(names[n] for n in first.constants)
         kept = self._kept.get(key)
         if kept is None:

@@ -34,7 +34,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What needs a newer PyTorch than the rest."""
+    """Functions that need a newer PyTorch than the rest."""
     if name in ("SavedModel", "load", "save"):
         from tiledialect.torch import saved_models
 

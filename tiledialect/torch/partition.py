@@ -107,7 +107,7 @@ def _is_free(node: Node) -> bool:
 
 @dataclass(frozen=True)
 class Role:
-    """What a graph of ATen operators is to AOTAutograd."""
+    """Role of a graph of ATen operators for AOTAutograd."""
 
     name: str
     saved: int | None

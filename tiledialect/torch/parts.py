@@ -15,7 +15,7 @@ from tiledialect.torch.file_memory import forget_pages
 from tiledialect.torch.residence import Argument, Resident, host_array, place_of, resident
 
 _shared: WeakValueDictionary[tuple[Any, ...], Kept] = WeakValueDictionary()
-"""What was computed of parameters, for graphs of several shapes: by the device, the text of the
+"""Results of parts for parameters, for graphs of several shapes: by the device, the text of the
 program, and the storages and places of the parameters."""
 
 
@@ -28,7 +28,7 @@ class Parts:
         """Names of the inputs that calls change."""
         self._packings: dict[tuple[str, ...], Packing | None] = {}
         self._kept: tuple[Kept, ...] = ()
-        """What was computed for the last call."""
+        """Results for the last call."""
 
     def of(
         self, arguments: Sequence[Argument]
@@ -58,7 +58,7 @@ class Parts:
     def _computed(
         self, first: First, residents: Mapping[str, Resident], named: Mapping[str, Argument]
     ) -> Kept:
-        """What a part computes of parameters, anew if one has changed."""
+        """Results of a part for its parameters, computed anew if one has changed."""
         read = [(residents[name], named[name].value) for name in first.constants]
         current = [(own, place_of(None, value), own.version(value)) for own, value in read]
         places = ((id(own), place) for own, place, _ in current)

@@ -30,7 +30,7 @@ from tiledialect.torch.options import Options
 from tiledialect.torch.partition import Role, partitioned, refusals
 
 STACKS = ("nn_module_stack", "fwd_nn_module_stack")
-"""What nodes say of the modules that they belong to."""
+"""Entries of nodes about the modules that they belong to."""
 
 
 def graph_bytes(module: torch.fx.GraphModule, options: Options) -> bytes:
@@ -69,7 +69,7 @@ class SavedGraph(OutputCode):
         return self._run(*inputs)
 
     def __reduce__(self) -> tuple[Callable[..., SavedGraph], tuple[Any, ...]]:
-        """What is written: values of Python's own types, and who reads them."""
+        """Written form: values of Python's own types, and who reads them."""
         return _read, (__version__, *self._facts)
 
     def __copy__(self) -> SavedGraph:

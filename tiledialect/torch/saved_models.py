@@ -81,7 +81,7 @@ COMPARED: Mapping[str, str] = {
     "SEQUENCE_LENGTH": "len({})",
     "DICT_KEYS_MATCH": "intern(repr([*map(str, {})]))",
 }
-"""What guards compare of an expression; it is the same object until it changes."""
+"""Expression that a guard compares, by the guard; its value is the same object until it changes."""
 HOOKS = tuple(
     f"len(modules._global_{kind}_hooks)"
     for kind in ("forward", "forward_pre", "backward", "backward_pre")
@@ -93,7 +93,7 @@ OF_SOURCES = ("DICT_CONTAINS", "DICT_NOT_CONTAINS", "HASATTR", "NOT_PRESENT_IN_G
 
 @dataclass
 class Identities:
-    """What a model's code depends on beside the guards that PyTorch writes."""
+    """Dependences of a model's code beside the guards that PyTorch writes."""
 
     known: list[str] = field(default_factory=list)
     """Expressions whose values are compared."""
@@ -101,7 +101,7 @@ class Identities:
     """Expressions that nothing is known of."""
 
     def written(self, guards: Iterable[Any]) -> list[bool]:
-        """Which guards PyTorch can write; the others are noted."""
+        """Whether PyTorch can write each guard; the others are noted."""
         return [self._is_written(guard) for guard in guards]
 
     def _is_written(self, guard: Any) -> bool:

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.optim.optimizer import register_optimizer_step_post_hook
+
+from tiledialect import caches
 
 Tensor = torch.Tensor
 
@@ -31,7 +32,7 @@ def _count_statistics(module: Any, *_: Any) -> None:
         _count([module.running_mean, module.running_var])
 
 
-@cache
+@caches.HOOKS
 def _count_steps(is_kept: Callable[[Tensor], bool]) -> None:
     @torch.compiler.disable
     def count(optimizer: torch.optim.Optimizer) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packed_results import kept_results
 
 import tiledialect as td
 from tiledialect.api.packing import packing_of
@@ -49,7 +50,7 @@ def test_blocked_layers(
         return
     assert packing is not None
     values = dict(zip(f.inputs, arrays, strict=True))
-    kept = packing.results({name: values[name] for name in packing.constants})
+    kept = kept_results(packing, values)
     lengths = {np.shape(a)[-1] for a in kept}
     assert lengths & {8, 16, 32}
     found = packing.second(*packing.arrays(values, kept))

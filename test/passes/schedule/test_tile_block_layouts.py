@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packed_results import kept_results
 
 import tiledialect as td
 from tiledialect.api.packing import Packing, packing_of
@@ -143,7 +144,7 @@ def test_layers_in_blocks(
         has_vectors and case in CASES
     )
     values = dict(zip(f.inputs, arrays, strict=True))
-    kept = packing.results({name: values[name] for name in packing.constants})
+    kept = kept_results(packing, values)
     found = packing.second(*packing.arrays(values, kept))
     expected = f.reference(*arrays)
     for ours, theirs in zip(_tuple(found), _tuple(expected), strict=True):
@@ -208,7 +209,7 @@ def test_connected_kernels_have_blocks_by_themselves(
     in_blocks = [line.split("(")[0][-2:] for line in lines if IN_BLOCKS.search(line)]
     assert in_blocks == [["@B"], ["@F"]][chosen]
     values = dict(zip(f.inputs, arrays, strict=True))
-    kept = packing.results({name: values[name] for name in packing.constants})
+    kept = kept_results(packing, values)
     found = packing.second(*packing.arrays(values, kept))
     assert np.array_equal(found, f.reference(*arrays))
 
