@@ -82,31 +82,33 @@ class Stopwatch:
 
 def by_compile(name: str, is_small: bool) -> Times:
     """The first call of a model that `torch.compile` compiles, in this process."""
-    import torch
-    from models import MODELS as MAKERS
 
-    import tiledialect as td
-    from tiledialect.torch import backend, graphs
+    def compiled(model: Any, _: Any) -> Callable[..., Any]:
+        import torch
 
-    torch.manual_seed(0)
-    model, inputs = MAKERS[name](1, is_small)
-    watch = Stopwatch()
-    watch.watch(backend, "_compiled")
-    watch.watch(graphs.CompiledGraph, "forward")
-    watch.watch(backend, "tiledialect")
-    # By its name PyTorch would take the function that is not measured.
-    call = torch.compile(td.torch.to_device(model.eval()), backend=backend.tiledialect)
-    clock, own = time.perf_counter(), time.thread_time()
-    with torch.no_grad():
-        call(*inputs)
-    whole = time.thread_time() - own
-    # A plain graph that is known on disk takes nothing for some.
-    parts = (watch.seconds.get(key, 0.0) for key in ("tiledialect", "_compiled", "forward"))
-    return Times(time.perf_counter() - clock, whole, *parts)
+        from tiledialect.torch import backend
+
+        # By its name PyTorch would take the function that is not measured.
+        return torch.compile(model, backend=backend.tiledialect)
+
+    return _watched(name, is_small, compiled)
 
 
 def by_file(name: str, is_small: bool) -> Times:
     """The first call of a model as `td.torch.save` has written it; without a file, writing it."""
+
+    def read(model: Any, inputs: Any) -> Callable[..., Any]:
+        import tiledialect as td
+
+        path = Path(os.environ["TILE_CACHE_DIR"]) / "model"
+        found = td.torch.load(model, path) if path.exists() else None
+        return found or td.torch.save(model, path, *inputs)
+
+    return _watched(name, is_small, read)
+
+
+def _watched(name: str, is_small: bool, make: Callable[[Any, Any], Callable[..., Any]]) -> Times:
+    """The first call of a model by what is made of it and its inputs, and the making."""
     import torch
     from models import MODELS as MAKERS
 
@@ -116,17 +118,15 @@ def by_file(name: str, is_small: bool) -> Times:
     torch.manual_seed(0)
     model, inputs = MAKERS[name](1, is_small)
     model = td.torch.to_device(model.eval())
-    path = Path(os.environ["TILE_CACHE_DIR"]) / "model"
     watch = Stopwatch()
     watch.watch(backend, "_compiled")
     watch.watch(graphs.CompiledGraph, "forward")
     watch.watch(backend, "tiledialect")
     clock, own = time.perf_counter(), time.thread_time()
     with torch.no_grad():
-        found = td.torch.load(model, path) if path.exists() else None
-        call = found or td.torch.save(model, path, *inputs)
-        call(*inputs)
+        make(model, inputs)(*inputs)
     whole = time.thread_time() - own
+    # A plain graph that is known on disk takes nothing for some.
     parts = (watch.seconds.get(key, 0.0) for key in ("tiledialect", "_compiled", "forward"))
     return Times(time.perf_counter() - clock, whole, *parts)
 
