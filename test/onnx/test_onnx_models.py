@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tiledialect as td
-from tiledialect.api import packing_groups
+from tiledialect.api.packing import constant_groups
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
@@ -128,8 +128,8 @@ def test_initializers_are_read_one_group_after_the_other(
 ):
     """Their numbers are in memory once: those of a group are gone when the next one begins."""
     monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
-    monkeypatch.setattr(packing_groups, "LARGE", 1)
-    monkeypatch.setattr(packing_groups, "SMALL", 0)
+    monkeypatch.setattr(constant_groups, "LARGE", 1)
+    monkeypatch.setattr(constant_groups, "SMALL", 0)
     weights = {f"w{k}": np.full((32, 1000 + k), k, "f4") for k in range(4)}
     nodes = [helper.make_node("ReduceSum", [w, "axes"], [f"s{w}"], keepdims=0) for w in weights]
     names = ["x", *(f"y{w}" for w in weights)]

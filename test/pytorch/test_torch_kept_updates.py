@@ -12,7 +12,7 @@ import tiledialect as td
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
-from tiledialect.torch import residence  # noqa: E402
+from tiledialect.torch.residence import residence  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("reset")
 

@@ -14,8 +14,9 @@ from tiledialect.lowering.runtime.device.queues import queue_for
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
-from tiledialect.torch import bound_calls, graphs, parts, residence  # noqa: E402
-from tiledialect.torch.device_tensors import DeviceTensor  # noqa: E402
+from tiledialect.torch import bound_calls, graphs, parts  # noqa: E402
+from tiledialect.torch.residence import residence  # noqa: E402
+from tiledialect.torch.residence.device_tensors import DeviceTensor  # noqa: E402
 
 COPYING = [d for d in td.devices() if not d.uses_host_memory]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import tiledialect as td
-from tiledialect.api.packing import First
+from tiledialect.api.packing.packing import First
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
-from tiledialect.torch import file_memory  # noqa: E402
+from tiledialect.torch.residence import file_memory  # noqa: E402
 
 DEVICES = pytest.mark.parametrize("device", td.devices(), ids=lambda d: d.id)
 

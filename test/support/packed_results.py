@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tiledialect.api.packing import Packing
+from tiledialect.api.packing.packing import Packing
 
 
 def kept_results(packing: Packing, values: Mapping[str, Any]) -> list[Any]:

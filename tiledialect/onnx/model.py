@@ -22,7 +22,7 @@ from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES, type_of, without_missing
-from tiledialect.api.packing import First, Kept, Packing, packing_of
+from tiledialect.api.packing.packing import First, Kept, Packing, packing_of
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import from_python, placed

@@ -17,7 +17,7 @@ except ImportError:
     raise ImportError("td.torch needs PyTorch: pip install 'tiledialect[torch]'") from None
 
 from tiledialect.torch.profiling import profile
-from tiledialect.torch.residence import to_device, to_disk, to_host
+from tiledialect.torch.residence.residence import to_device, to_disk, to_host
 from tiledialect.torch.tensor_functions import TorchFunction, function
 
 __all__ = [

@@ -24,9 +24,9 @@ from tiledialect.api.spans import overlapping
 from tiledialect.lowering.runtime.call.arrays import room
 from tiledialect.lowering.runtime.call.copies import copy_to_device
 from tiledialect.torch.bound_inputs import BoundInputs, Matching
-from tiledialect.torch.device_tensors import DeviceTensor, layout_of
 from tiledialect.torch.outputs import Order, Outputs
-from tiledialect.torch.residence import (
+from tiledialect.torch.residence.device_tensors import DeviceTensor, layout_of
+from tiledialect.torch.residence.residence import (
     Argument,
     Change,
     Counts,

@@ -18,8 +18,8 @@ from weakref import ReferenceType, ref
 import torch
 
 from tiledialect.lowering.runtime.device.device import Device
-from tiledialect.torch.device_tensors import DeviceTensor
-from tiledialect.torch.residence import Resident, resident
+from tiledialect.torch.residence.device_tensors import DeviceTensor
+from tiledialect.torch.residence.residence import Resident, resident
 from tiledialect.torch.tensors import Tensor, dense
 
 VERSION, IS_KNOWN = attrgetter("_version"), attrgetter("is_known")

@@ -31,13 +31,13 @@ from tiledialect.passes.convert.aten.graph import (
 )
 from tiledialect.torch.bound_calls import BoundCall, Facts, bound_call
 from tiledialect.torch.bound_inputs import inputs_of
-from tiledialect.torch.device_tensors import DeviceTensor
 from tiledialect.torch.kept_graphs import KeptGraph, Outline, ViewOf, given_text, key
 from tiledialect.torch.options import Options
 from tiledialect.torch.outputs import Outputs, ordered
 from tiledialect.torch.parts import Parts
 from tiledialect.torch.profiling import recorders
-from tiledialect.torch.residence import (
+from tiledialect.torch.residence.device_tensors import DeviceTensor
+from tiledialect.torch.residence.residence import (
     Argument,
     Counts,
     forget_copies,

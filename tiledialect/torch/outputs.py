@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from tiledialect.passes.convert.aten.graph import Result, View, is_update
-from tiledialect.torch.device_tensors import DeviceTensor
+from tiledialect.torch.residence.device_tensors import DeviceTensor
 from tiledialect.torch.tensors import Tensor, permuted
 
 Order = Sequence[int] | None

@@ -28,7 +28,7 @@ from tiledialect.passes.convert.aten.graph import (
 from tiledialect.torch.graphs import CompiledGraph
 from tiledialect.torch.kept_graphs import KeptRefusals, graph_text, key
 from tiledialect.torch.options import Options
-from tiledialect.torch.residence import Counts, on_host
+from tiledialect.torch.residence.residence import Counts, on_host
 
 Node = torch.fx.Node
 

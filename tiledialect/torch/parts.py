@@ -9,10 +9,10 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from tiledialect.api.function import Function
-from tiledialect.api.packing import First, Kept, Packing, packing_of
+from tiledialect.api.packing.packing import First, Kept, Packing, packing_of
 from tiledialect.lowering.runtime.call.arrays import upload
-from tiledialect.torch.file_memory import forget_pages
-from tiledialect.torch.residence import Argument, Resident, host_array, place_of, resident
+from tiledialect.torch.residence.file_memory import forget_pages
+from tiledialect.torch.residence.residence import Argument, Resident, host_array, place_of, resident
 
 _shared: WeakValueDictionary[tuple[Any, ...], Kept] = WeakValueDictionary()
 """Results of parts for parameters, for graphs of several shapes: by the device, the text of the

@@ -9,7 +9,7 @@ import pytest
 from packed_results import kept_results
 
 import tiledialect as td
-from tiledialect.api.packing import packing_of
+from tiledialect.api.packing.packing import packing_of
 from tiledialect.passes.schedule import tile_block_constants
 
 SIZE, CHANNELS, FEATURES = 8, 64, 5

@@ -11,7 +11,7 @@ import pytest
 from packed_results import kept_results
 
 import tiledialect as td
-from tiledialect.api.packing import Packing, packing_of
+from tiledialect.api.packing.packing import Packing, packing_of
 from tiledialect.passes.schedule import tile_block_layouts
 
 CONVOLUTION = "+({x}[n, c, y + j - 1, x + i - 1] * {w}[o, c, j, i])"

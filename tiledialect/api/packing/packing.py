@@ -31,7 +31,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import Types
 from tiledialect.api.kept_function import KeptFunction
-from tiledialect.api.packing_groups import grouped
+from tiledialect.api.packing.constant_groups import grouped
 from tiledialect.dialects.discardable import NAME, PRECISION, UPDATES
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.names import give_name

@@ -24,10 +24,10 @@ from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import upload
 from tiledialect.lowering.runtime.call.copies import copy_to_device, copy_to_host
 from tiledialect.lowering.runtime.device.device import Device
-from tiledialect.torch.device_tensors import DeviceTensor
-from tiledialect.torch.file_memory import forget_pages, moved_to_file
+from tiledialect.torch.residence.device_tensors import DeviceTensor
+from tiledialect.torch.residence.file_memory import forget_pages, moved_to_file
+from tiledialect.torch.residence.uncounted_changes import count_changes
 from tiledialect.torch.tensors import Tensor, array_of, has_storage, tensor_of, tensor_type
-from tiledialect.torch.uncounted_changes import count_changes
 
 Source = int | Callable[[], Any]
 """Place of an argument among the inputs of a graph; or what gives an array for each call."""

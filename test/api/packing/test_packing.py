@@ -10,9 +10,9 @@ from described import spec
 from packed_results import kept_results
 
 import tiledialect as td
-from tiledialect.api import packing as own
-from tiledialect.api import packing_groups
-from tiledialect.api.packing import KeptParts, packing_of
+from tiledialect.api.packing import constant_groups
+from tiledialect.api.packing import packing as own
+from tiledialect.api.packing.packing import KeptParts, packing_of
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.device import devices
 from tiledialect.lowering.runtime.program import compiling
@@ -118,8 +118,8 @@ def test_groups_of_constants(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, la
     together."""
     monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
     monkeypatch.setattr(compiling, "lowered_with_constants", lambda program, *_: program.module)
-    monkeypatch.setattr(packing_groups, "LARGE", large)
-    monkeypatch.setattr(packing_groups, "SMALL", 0)
+    monkeypatch.setattr(constant_groups, "LARGE", large)
+    monkeypatch.setattr(constant_groups, "SMALL", 0)
     rng = np.random.default_rng(4)
     rows = {"A": 300, "B": 5, "C": 400, "D": 300, "E": 7}
     values = {name: rng.integers(0, 9, (4, n)).astype("f4") for name, n in rows.items()}
