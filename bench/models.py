@@ -4,7 +4,8 @@ Every round runs all contestants in turn; the ratio to a peer is the median of t
 where this package is faster. A training step is forward, the mean of squares as a loss, which is
 compiled with the model, and backward. The first call compiles; its seconds are of a process in
 which other models may have been compiled before. The error is the largest difference from eager
-PyTorch over the largest element: of the loss in training.
+PyTorch over the largest element: of the loss in training. A whole step (`--kind step`) also changes
+the parameters, by descent with momentum, and is one graph where it is compiled.
 
 `--kernels` measures the kernels on an NVIDIA GPU beside CUDA graphs of eager PyTorch and of
 Inductor, in f32 without TF32. Parameters are on the device. `--cuda` measures whole calls there:
@@ -31,6 +32,7 @@ import torch
 from onnx_export import exported
 from timing import ROUNDS, Contestant, interleaved, ratio
 from torch import nn
+from torch.func import functional_call, grad_and_value
 
 import tiledialect as td
 
@@ -171,6 +173,41 @@ class Loss(nn.Module):
         return self.model(*inputs).square().mean()
 
 
+class Step(nn.Module):
+    """A training step of a loss: gradients, and descent with momentum; one graph if compiled."""
+
+    RATE, MOMENTUM = 0.01, 0.9
+
+    def __init__(self, loss: Loss):
+        super().__init__()
+        self.loss = loss
+        for k, parameter in enumerate(loss.parameters()):
+            self.register_buffer(f"mean_{k}", torch.zeros_like(parameter))
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+        """The loss before the step; calls are without gradients."""
+        parameters = dict(self.loss.named_parameters())
+        if torch.compiler.is_compiling():
+            buffers = dict(self.loss.named_buffers())
+
+            def run(*own: dict[str, Any]) -> torch.Tensor:
+                return functional_call(self.loss, own, inputs)
+
+            found, loss = grad_and_value(run)(parameters, buffers)
+            gradients = [*found.values()]
+        else:
+            with torch.enable_grad():
+                loss = self.loss(*inputs)
+            own = [*parameters.values()]
+            gradients = torch.autograd.grad(loss, own, allow_unused=True, materialize_grads=True)
+        means = [self.get_buffer(f"mean_{k}") for k in range(len(gradients))]
+        of_lists: Any = torch
+        of_lists._foreach_mul_(means, self.MOMENTUM)
+        of_lists._foreach_add_(means, gradients)
+        of_lists._foreach_add_([*parameters.values()], means, alpha=-self.RATE)
+        return loss.detach()
+
+
 VISION = ("resnet18", "resnet50", "mobilenet_v3_small", "convnext_tiny", "vit_b_16")
 LENGTHS = {"gpt2": 256, "bert": 128, "llama": 128}
 MODELS: Mapping[str, Make] = {
@@ -307,15 +344,23 @@ def _contestants(
     return {"tiledialect": Contestant(own), **peers}
 
 
-def line(name: str, batch: int, options: argparse.Namespace, is_training: bool) -> str:
+KINDS: Mapping[str, Callable[[nn.Module], nn.Module]] = {
+    "inference": lambda model: model,
+    "training": Loss,
+    "step": lambda model: Step(Loss(model)),
+}
+"""Makes what is compiled of a model, by what is measured."""
+
+
+def line(name: str, batch: int, options: argparse.Namespace, kind: str) -> str:
     torch.manual_seed(0)
     torch._dynamo.reset()
     model, inputs = MODELS[name](batch, options.small)
     for part in model.modules():
         if isinstance(part, nn.Dropout):
             part.p = 0.0
-    model = _without_zeros(model).train(is_training)
-    case = Case(Loss(model) if is_training else model, inputs, is_training)
+    model = _without_zeros(model).train(kind != "inference")
+    case = Case(KINDS[kind](model), inputs, kind == "training")
     own = (_by_onnx if options.onnx else _by_compile)(case, options)
     start = time.perf_counter()
     found = own()
@@ -330,7 +375,6 @@ def line(name: str, batch: int, options: argparse.Namespace, is_training: bool) 
         for peer in options.peers
         if peer in times
     ]
-    kind = "training" if is_training else "inference"
     return (
         f"{name:20} {batch:3} {kind:9} first call {first:6.1f} s  {median(ours) * 1e3:9.2f} ms  "
         f"error {error:.0e}  {'  '.join(ratios)}"
@@ -342,7 +386,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", choices=[*MODELS], default=[*MODELS])
     parser.add_argument("--batch", nargs="+", type=int, default=[1])
-    parser.add_argument("--kind", choices=("inference", "training", "both"), default="inference")
+    parser.add_argument("--kind", nargs="+", choices=[*KINDS], default=["inference"])
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=[*PEERS])
     parser.add_argument("--device", help="as for `td.compile`")
     parser.add_argument(
@@ -362,11 +406,9 @@ def main() -> None:
     warnings.simplefilter("always", td.TileWarning)
     for name in options.models:
         for batch in options.batch:
-            for is_training in (False, True):
-                if is_training and options.onnx:
-                    continue
-                if options.kind in ("both", "training" if is_training else "inference"):
-                    print(line(name, batch, options, is_training), flush=True)
+            for kind in options.kind:
+                if kind == "inference" or not options.onnx:
+                    print(line(name, batch, options, kind), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import sys
 from pathlib import Path
 
@@ -19,8 +20,8 @@ sys.path.append(str(Path(__file__).parents[2] / "bench"))
 import models  # noqa: E402
 
 
-@pytest.mark.parametrize("is_training", (False, True))
-def test_line(monkeypatch, is_training):
+@pytest.mark.parametrize("kind", models.KINDS)
+def test_line(monkeypatch, kind):
     monkeypatch.setattr(Function, "__call__", Function.reference)
     monkeypatch.setitem(
         models.MODELS,
@@ -30,10 +31,26 @@ def test_line(monkeypatch, is_training):
     options = argparse.Namespace(
         device=None, peers=["eager"], rounds=1, small=True, onnx=False, kernels=False, cuda=False
     )
-    text = models.line("tiny", 2, options, is_training)
+    text = models.line("tiny", 2, options, kind)
     assert text.startswith("tiny")
     assert "first call" in text
     assert "eager" in text
+
+
+def test_a_step_is_that_of_an_optimizer():
+    torch.manual_seed(0)
+    model, x = torch.nn.Linear(4, 3), torch.randn(2, 4)
+    step = models.Step(models.Loss(copy.deepcopy(model)))
+    optimizer = torch.optim.SGD(model.parameters(), step.RATE, step.MOMENTUM)
+    for _ in range(3):
+        with torch.no_grad():
+            found = step(x)
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        torch.testing.assert_close(found, loss.detach())
+    torch.testing.assert_close(step.loss.model.state_dict(), model.state_dict())
 
 
 def test_results_of_layers_that_begin_with_zeros_are_compared():

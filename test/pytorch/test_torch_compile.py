@@ -444,6 +444,7 @@ def test_page():
     names["print"] = printed.append
     for block in re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(), re.M | re.S):
         exec(block, names)
+    assert printed.pop(4), "the loss falls"
     *sizes, layers, told = printed
     assert sizes == [torch.Size(s) for s in ([16, 8], [3, 4], [3, 4], [8], [3, 4], [3, 4])] and told
     assert [t.layer for t in layers.layers] == ["0", "1", "2"]

@@ -9,6 +9,8 @@ from tiledialect.api.function import Function
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
+from tiledialect.torch.decompositions import lists  # noqa: E402
+
 nn, F = torch.nn, torch.nn.functional
 
 
@@ -331,3 +333,53 @@ def test_random_slopes():
     assert torch.equal(slope == 1, x > 0)
     below = slope[x <= 0]
     assert 0.2 <= below.min() < below.max() <= 0.4
+
+
+def _operand(argument):
+    """An operand for lists of two tensors of positive numbers."""
+    kind = str(argument.type)
+    tensors = [torch.rand(2, 3) + 0.5, torch.rand(2, 3).T.contiguous() + 0.5]
+    if kind == "List[Tensor]":
+        return tensors
+    if argument.name == "scalars" and kind == "Tensor":
+        return torch.tensor([0.5, 2.0])
+    return {"List[number]": [0.5, 2.0], "Tensor": torch.tensor(0.7), "number": 0.7}[kind]
+
+
+OF_LISTS = sorted(map(str, lists.decompositions()))
+
+
+def test_operators_of_lists_are_found():
+    assert {"aten._foreach_add.List", "aten._foreach_norm.Scalar"} <= {*OF_LISTS}
+
+
+@pytest.mark.covering(7)
+@pytest.mark.parametrize("name", OF_LISTS)
+def test_operator_of_lists(name):
+    name, overload = name.removeprefix("aten.").split(".")
+    operator = getattr(getattr(torch.ops.aten, name), overload)
+    operands = [_operand(a) for a in operator._schema.arguments if not a.has_default_value()]
+    if name == "_foreach_mm":
+        operands = [[torch.rand(2, 2), torch.rand(3, 3)] for _ in operands]
+    if name in ("_foreach_addcdiv", "_foreach_addcmul") and overload == "Tensor":
+        # PyTorch cannot trace it.
+        found = lists.decompositions()[operator](*operands)
+    else:
+        found = torch.compile(operator, backend="tiledialect", options={"strict": True})(*operands)
+    torch.testing.assert_close(found, operator(*operands), rtol=1e-5, atol=1e-6, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "NAdam", "Adagrad"])
+def test_steps_of_optimizers_by_lists_are_not_left_to_pytorch(name):
+    models = [nn.Linear(3, 2), nn.Linear(3, 2)]
+    models[1].load_state_dict(models[0].state_dict())
+    own, other = (getattr(torch.optim, name)(m.parameters(), 0.01, foreach=True) for m in models)
+    step = torch.compile(own.step, backend="tiledialect", options={"strict": True})
+    for _ in range(3):
+        x = torch.randn(4, 3)
+        for model in models:
+            model.zero_grad()
+            model(x).square().mean().backward()
+        step()
+        other.step()
+    torch.testing.assert_close(models[0].state_dict(), models[1].state_dict())

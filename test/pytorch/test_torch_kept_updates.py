@@ -185,6 +185,50 @@ def test_a_training_step_on_the_device(device, backs):
     torch.testing.assert_close(own.state_dict(), model.state_dict(), rtol=1e-4, atol=1e-5)
 
 
+class Step(torch.nn.Module):
+    """A training step with momentum."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        self.means = torch.nn.ParameterList([torch.zeros_like(p) for p in model.parameters()])
+
+    def forward(self, x):
+        parameters, buffers = dict(self.model.named_parameters()), dict(self.model.named_buffers())
+
+        def loss(*own):
+            return torch.func.functional_call(self.model, own, x).square().sum()
+
+        gradients, found = torch.func.grad_and_value(loss)(parameters, buffers)
+        means = [*self.means]
+        torch._foreach_mul_(means, 0.9)
+        torch._foreach_add_(means, [*gradients.values()])
+        torch._foreach_add_([*parameters.values()], means, alpha=-0.1)
+        return found
+
+
+def test_a_training_step_as_one_graph(device, backs):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(3, 5), torch.nn.BatchNorm1d(5), torch.nn.Linear(5, 1)
+    )
+    own = td.torch.to_device(Step(copy.deepcopy(model)), keep_updates=True)
+    options = {"device": device.id, "strict": True}
+    step = torch.compile(own, backend="tiledialect", options=options, fullgraph=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for _ in range(3):
+        x = torch.rand(4, 3)
+        with torch.no_grad():
+            found = step(x)
+        optimizer.zero_grad()
+        loss = model(x).square().sum()
+        loss.backward()
+        optimizer.step()
+        torch.testing.assert_close(found, loss.detach(), rtol=1e-4, atol=1e-5)
+    assert not backs
+    torch.testing.assert_close(own.model.state_dict(), model.state_dict(), rtol=1e-4, atol=1e-5)
+
+
 def test_changes_by_the_host_after_changes_by_a_graph(device):
     """PyTorch counts the change of a graph before it calls it."""
     norm = torch.nn.BatchNorm1d(4)

@@ -13,7 +13,16 @@ from torch import Tensor
 from torch._decomp import core_aten_decompositions, get_decompositions
 
 from tiledialect.passes.convert.aten.table import CONVERSIONS
-from tiledialect.torch.decompositions import bags, distances, draws, layers, pools, ranks, scatters
+from tiledialect.torch.decompositions import (
+    bags,
+    distances,
+    draws,
+    layers,
+    lists,
+    pools,
+    ranks,
+    scatters,
+)
 
 aten = torch.ops.aten
 
@@ -31,7 +40,11 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     """Decompositions into core operators, of operators without a conversion."""
     more = get_decompositions([getattr(aten, name) for name in DECOMPOSED])
     found = dict(core_aten_decompositions().items()) | more
-    return {op: f for op, f in found.items() if str(op) not in CONVERSIONS} | OWN
+    return (
+        {op: f for op, f in found.items() if str(op) not in CONVERSIONS}
+        | lists.decompositions()
+        | OWN
+    )
 
 
 def _product_of_batches(
