@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from xdsl.dialects import gpu, vector
@@ -28,6 +28,8 @@ from tiledialect.lowering.nest.utils.unrolled_accesses import (
 
 Lowering = Callable[["GpuKernel", Operation], None]
 """Function that lowers an op of a nest."""
+Kinds = dict[tuple[object, ...], int]
+"""Numbers of pure ops that are the same but for their operands."""
 
 
 class Plain(NamedTuple):
@@ -79,9 +81,8 @@ class GpuKernel:
         # Ops are analysed once for all unrolled steps.
         self.access, self.loop = cache(access_of), cache(loop_of)
         self.body, self.stored_in = cache(body_of), cache(stored_in)
-        self.plain = cache(self._plain)
-        self.kinds: dict[tuple[object, ...], int] = {}
-        """Numbers of pure ops that are the same but for their operands."""
+        # A method of this object would keep it, with all ops, for the garbage collector.
+        self.plain = cache(partial(_plain, Kinds()))
         self.places: dict[tuple[object, ...], Expr] = {}
         """Addresses without their constants, by the operands without theirs."""
         for a, b in zip(old.args, self.block.args, strict=True):
@@ -134,22 +135,6 @@ class GpuKernel:
             self.values[a] = b
         if key is not None:
             self.note(key, new.results[0])
-
-    def _plain(self, op: Operation) -> Plain:
-        """Parts of an op without regions."""
-        if op.regions:
-            raise TileError.at(op, f"{op.name} cannot stand in a nest")
-        results = tuple(op.results)
-        return Plain(tuple(op.operands), results, tuple(r.type for r in results), self._kind(op))
-
-    def _kind(self, op: Operation) -> int | None:
-        """Number of a pure op with one result."""
-        # In xDSL shuffles have no effects, but are not pure.
-        is_pure = op.has_trait(Pure) or isinstance(op, vector.ShuffleOp)
-        if not is_pure or len(op.results) != 1:
-            return None
-        key = (type(op), *op.properties.items(), *op.attributes.items(), op.results[0].type)
-        return self.kinds.setdefault(key, len(self.kinds))
 
     def enter(self, block: Block) -> None:
         """Build a block inside."""
@@ -253,3 +238,21 @@ class GpuKernel:
         here = self.here(access.operands)
         condition = map_expressions(access.condition, lambda e: e.substitute(here))
         return self.indices.simplify_condition(condition)
+
+
+def _plain(kinds: Kinds, op: Operation) -> Plain:
+    """Parts of an op without regions."""
+    if op.regions:
+        raise TileError.at(op, f"{op.name} cannot stand in a nest")
+    results = tuple(op.results)
+    return Plain(tuple(op.operands), results, tuple(r.type for r in results), _kind(kinds, op))
+
+
+def _kind(kinds: Kinds, op: Operation) -> int | None:
+    """Number of a pure op with one result."""
+    # In xDSL shuffles have no effects, but are not pure.
+    is_pure = op.has_trait(Pure) or isinstance(op, vector.ShuffleOp)
+    if not is_pure or len(op.results) != 1:
+        return None
+    key = (type(op), *op.properties.items(), *op.attributes.items(), op.results[0].type)
+    return kinds.setdefault(key, len(kinds))

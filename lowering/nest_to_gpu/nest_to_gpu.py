@@ -17,6 +17,7 @@ from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.index.integer.expressions import Expr
+from tiledialect.ir.disposal import dispose
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import limit
 from tiledialect.lowering.nest_to_gpu import async_copies as copies
@@ -103,7 +104,7 @@ def lower_function(kernel: GpuKernel) -> None:
     memory.flatten_arguments(kernel)
     kernel.walk(old)
     kernel.function.body.detach_block(old)
-    old.erase(safe_erase=False)
+    dispose(old)
     kernel.function.body.add_block(kernel.block)
 
 

@@ -35,7 +35,8 @@ class LaneAccesses:
     scope: NestScope
 
     def __post_init__(self):
-        self.stride, self.address = cache(self._stride), cache(self.scope.address)
+        self.address = cache(self.scope.address)
+        self.strides: dict[LoadOp | StoreOp, int | None] = {}
         self.lanes = self.loop.extent or 0
         self.lane = self.scope.name(self.loop.index)
 
@@ -57,8 +58,13 @@ class LaneAccesses:
         is_between = bool(stride and distance % stride)
         return distance == 0 or is_between or (stride == 1 and abs(distance) >= self.lanes)
 
-    def _stride(self, op: LoadOp | StoreOp) -> int | None:
+    def stride(self, op: LoadOp | StoreOp) -> int | None:
         """Stride of the address from lane to lane, if it is a constant."""
+        if op not in self.strides:
+            self.strides[op] = self._stride(op)
+        return self.strides[op]
+
+    def _stride(self, op: LoadOp | StoreOp) -> int | None:
         address, lane = self.address(op), str(self.lane)
         factor, rest = linear_in(address, Variable(lane)) or (address, address)
         if factor.value is not None and lane not in rest.names:

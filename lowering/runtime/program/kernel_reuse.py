@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect.ir.disposal import dispose
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.structural_hash import attributes_text, structural_hash_with_names
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
@@ -62,6 +63,12 @@ class PrintedKernels:
         ``said`` is the text of the attributes of the modules around it.
         """
         alone = _alone(kernel, module)
+        found = self._use_alone(alone, said)
+        dispose(alone)
+        return found
+
+    def _use_alone(self, alone: ModuleOp, said: Hashable) -> Use:
+        """Print the kernel that a module has, or take it from the cache."""
         (own,) = ops_of(alone, gpu.FuncOp)
         device = device_or_common(alone)
         generalize_batch(own, device)
@@ -120,7 +127,8 @@ def plan_of_nests(
     """The plan of a function of scheduled kernels and nests, as lowering all of it would give it.
 
     Each kernel is lowered by itself, unless it is among those that are kept, and given to
-    ``builder`` before the next. Launches get the attributes of their kernels in ``labels``.
+    ``builder`` before the next. Launches get the attributes of their kernels in ``labels``. The
+    module loses its ops.
     """
     context = Context()
     lower_to_nests(module, partial(kept.nests.nest, attributes_text(module)), labels)
@@ -140,6 +148,8 @@ def plan_of_nests(
                 builder(own)
     if builder is not None:
         builder(End.WHOLE)
-    return plan_of(
+    plan = plan_of(
         module, name, program, lambda k: uses[k].printed.accesses, lambda k: uses[k].sizes
     )
+    dispose(module)
+    return plan
