@@ -118,7 +118,7 @@ def test_what_depends_on_initializers_alone_is_computed_once(device: td.Device):
         x = np.full((8, 32), k, "f4")
         # Sums of whole numbers.
         assert np.array_equal(model(x), x * w.sum(1) + 1)
-    assert np.array_equal(model(x[:2]), x[:2] * w.sum(1) + 1) and len(model._kept) == 1
+    assert np.array_equal(model(x[:2]), x[:2] * w.sum(1) + 1) and len(model._packed) == 1
     whole = model.function(x).profile(*model.bind(x)[1].values())[1]
     assert len(whole.kernels) == 2 and len(model.profile(x)[1].kernels) == 1
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tiledialect as td
-from tiledialect.api.packing.packing import First
+from tiledialect.api.packing.packing import Packer
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
@@ -43,13 +43,13 @@ class Scaled(torch.nn.Module):
 def packings(monkeypatch):
     """Number of times that something was computed of parameters alone."""
     found = []
-    results = First.results
+    results = Packer.results
 
-    def counted(first, read):
-        found.append(first)
-        return results(first, read)
+    def counted(packer, read):
+        found.append(packer)
+        return results(packer, read)
 
-    monkeypatch.setattr(First, "results", counted)
+    monkeypatch.setattr(Packer, "results", counted)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Results of the first parts of a packing."""
+"""Results of the packers of a packing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from typing import Any
 from tiledialect.api.packing.packing import Packing
 
 
-def kept_results(packing: Packing, values: Mapping[str, Any]) -> list[Any]:
-    """Results of all first parts, in their order; the constants are given by name."""
-    return [array for first in packing.firsts for array in first.results(values.__getitem__)]
+def packed_results(packing: Packing, values: Mapping[str, Any]) -> list[Any]:
+    """Results of all packers, in their order; the constants are given by name."""
+    return [array for packer in packing.packers for array in packer.results(values.__getitem__)]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DictionaryAttr,
     ModuleOp,
     StringAttr,
     UnrealizedConversionCastOp,
@@ -17,12 +16,13 @@ from xdsl.ir import Block, Region
 
 from tiledialect.api.front_door import set_precision
 from tiledialect.api.loading import Source
-from tiledialect.dialects.discardable import NAME, PRECISION, UPDATES
+from tiledialect.dialects.discardable import PRECISION
 from tiledialect.ir.mlir_text import print_module
 from tiledialect.ir.names import name_values
 from tiledialect.ir.signature import (
     argument_names,
     find_function,
+    named_attributes,
     parse_type,
     result_names,
     type_text,
@@ -39,13 +39,6 @@ class KeptTensor:
     type: str
     updated: str | None = None
     """Name of the input that an output updates."""
-
-    @property
-    def attributes(self) -> DictionaryAttr:
-        """Attributes of the argument, or the result."""
-        entries = {NAME: StringAttr(self.name)}
-        own = {} if self.updated is None else {UPDATES: StringAttr(self.updated)}
-        return DictionaryAttr(entries | own)
 
 
 @dataclass(frozen=True)
@@ -99,6 +92,6 @@ def _header(name: str, inputs: Sequence[KeptTensor], outputs: Sequence[KeptTenso
     results = UnrealizedConversionCastOp.get([], types[1])
     block.add_ops([results, func.ReturnOp(*results.results)])
     header = func.FuncOp(name, types, Region(block))
-    header.arg_attrs = ArrayAttr([t.attributes for t in inputs])
-    header.res_attrs = ArrayAttr([t.attributes for t in outputs])
+    header.arg_attrs = ArrayAttr(named_attributes(t.name) for t in inputs)
+    header.res_attrs = ArrayAttr(named_attributes(t.name, t.updated) for t in outputs)
     return header

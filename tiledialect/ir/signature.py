@@ -9,7 +9,14 @@ from typing import Any
 import numpy.typing as npt
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, UnrankedTensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnrankedTensorType,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
@@ -122,6 +129,13 @@ def updated_names(function: func.FuncOp) -> list[str | None]:
     given = function.res_attrs.data if isinstance(function.res_attrs, ArrayAttr) else ()
     names = [entry.data.get(UPDATES) for entry in given] or [None] * count
     return [name.data if isinstance(name, StringAttr) else None for name in names]
+
+
+def named_attributes(name: str, updated: str | None = None) -> DictionaryAttr:
+    """Attributes of an input with a name for the user, or of a result, which may update one."""
+    entries = {NAME: StringAttr(name)}
+    own = {} if updated is None else {UPDATES: StringAttr(updated)}
+    return DictionaryAttr(entries | own)
 
 
 def output_names(function: func.FuncOp) -> list[str]:

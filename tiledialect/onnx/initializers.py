@@ -20,7 +20,7 @@ import onnx
 from onnx.external_data_helper import load_external_data_for_model
 from onnx.serialization import registry as formats
 
-from tiledialect.api.packing.packing import aligned, aligned_empty
+from tiledialect.api.packing.aligned_arrays import aligned, aligned_empty
 from tiledialect.errors import TileError
 from tiledialect.passes.convert.onnx.graph import Array
 

@@ -22,7 +22,7 @@ from tiledialect.api.error_boundary import front_door, sourced
 from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES, type_of, without_missing
-from tiledialect.api.packing.packing import First, Kept, Packing, packing_of
+from tiledialect.api.packing.packing import Packed, Packer, Packing, packing_of
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import from_python, placed
@@ -64,8 +64,8 @@ class Specialized:
     """Number of tensors of each output that is a sequence; None for a tensor."""
     packing: Packing | None = None
     """The function in parts, where some are of initializers alone."""
-    kept: tuple[Kept, ...] | None = None
-    """Results of these."""
+    weights: tuple[Packed, ...] | None = None
+    """Results of the packers, once they are computed."""
     is_divided: bool = False
     """Whether the parts have been searched."""
 
@@ -118,7 +118,7 @@ class Model:
         )
         """By shapes and element types of arrays in order: a call of the function, and for each of
         its inputs the place of the array, or what it is."""
-        self._kept: WeakValueDictionary[tuple[str, ...], Kept] = WeakValueDictionary()
+        self._packed: WeakValueDictionary[tuple[str, ...], Packed] = WeakValueDictionary()
         """Values computed from initializers alone, by texts of their programs and their names, for
         functions of several shapes."""
         self._resident: dict[str, Any] = {}
@@ -270,26 +270,27 @@ class Model:
                 self._placed(function, names.get(own), array)
                 for own, array in zip(function.inputs, given, strict=False)
             ]
-        if ready.kept is None:
-            ready.kept = tuple(self._computed(packing, first, names) for first in packing.firsts)
+        if ready.weights is None:
+            ready.weights = tuple(self._results(packing, own, names) for own in packing.packers)
         values = dict(zip(function.inputs, given, strict=True))
         own = {n: self._placed(function, names[n], values[n]) for n in packing.inputs}
-        return packing.second, packing.arrays(own, [a for k in ready.kept for a in k.arrays])
+        arrays = (array for results in ready.weights for array in results.arrays)
+        return packing.rest, packing.arguments(own, arrays)
 
-    def _computed(self, packing: Packing, first: First, names: Mapping[str, str]) -> Kept:
-        """Results of a part for its initializers, which are given up if nothing else reads them."""
-        key = first.text, *(names[n] for n in first.constants)
-        kept = self._kept.get(key)
-        if kept is None:
+    def _results(self, packing: Packing, packer: Packer, names: Mapping[str, str]) -> Packed:
+        """Results of a packer for its initializers, which are given up if nothing else reads
+        them."""
+
+        def read(name: str) -> Any:
             # They are read, and on a device copied, for this alone.
-            kept = Kept(
-                first.results(
-                    lambda n: placed(first.function.device, self._initializers.taken(names[n]))
-                )
-            )
-            self._kept[key] = kept
-        self._initializers.release(names[n] for n in first.constants if n not in packing.inputs)
-        return kept
+            return placed(packer.function.device, self._initializers.taken(names[name]))
+
+        key = packer.text, *(names[n] for n in packer.constants)
+        packed = self._packed.get(key)
+        if packed is None:
+            packed = self._packed[key] = Packed(packer.results(read))
+        self._initializers.release(names[n] for n in packer.constants if n not in packing.inputs)
+        return packed
 
     def _packing(
         self, ready: Specialized, given: Sequence[Any], names: Mapping[str, str]

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from described import spec
-from packed_results import kept_results
+from packed_results import packed_results
 
 import tiledialect as td
 from tiledialect.api.packing import constant_groups
-from tiledialect.api.packing import packing as own
-from tiledialect.api.packing.packing import KeptParts, packing_of
+from tiledialect.api.packing import packing as own_packing
+from tiledialect.api.packing.packing import packing_of
+from tiledialect.api.packing.splitting import KeptParts
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.device import devices
 from tiledialect.lowering.runtime.program import compiling
@@ -29,11 +30,11 @@ def test_kernels_of_constants():
     packing = packing_of(SUMMED, types, ["W", "Packed0"])
     assert packing is not None
     assert (packing.constants, packing.inputs) == (("W",), ("X", "Packed0"))
-    # The user's names stay, others are found for what is kept.
-    assert packing.second.inputs == ("X", "Packed0", "Packed0_2")
-    kept = kept_results(packing, {"W": w})
-    assert np.array_equal(kept[0], w.sum(1))
-    found = packing.second(*packing.arrays({"X": x, "Packed0": b}, kept))
+    # The user's names stay, others are found for what is packed.
+    assert packing.rest.inputs == ("X", "Packed0", "Packed0_2")
+    packed = packed_results(packing, {"W": w})
+    assert np.array_equal(packed[0], w.sum(1))
+    found = packing.rest(*packing.arguments({"X": x, "Packed0": b}, packed))
     assert np.array_equal(found, x * w.sum(1) + b)
     assert packing_of(SUMMED, types, ["Packed0"]) is None
     assert packing_of(SUMMED, types, []) is None
@@ -46,11 +47,11 @@ def test_parts_with_kept_plans_are_not_read(monkeypatch: pytest.MonkeyPatch, tmp
     for is_kept in (False, True):
         packing = packing_of(SUMMED, types, ["W"])
         assert packing is not None
-        found = packing.second(
-            *packing.arrays({"X": x, "Packed0": b}, kept_results(packing, {"W": w}))
+        found = packing.rest(
+            *packing.arguments({"X": x, "Packed0": b}, packed_results(packing, {"W": w}))
         )
         assert np.array_equal(found, x * w.sum(1) + b)
-        for part in (packing.firsts[0].function, packing.second):
+        for part in (packing.packers[0].function, packing.rest):
             assert ("module" in vars(part._source)) != is_kept  # pyright: ignore[reportPrivateUsage]
 
 
@@ -71,9 +72,9 @@ def test_merged_products(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     types = PAIR.types((x, v, w, b, c), {})
     packing = packing_of(PAIR, types, ["V", "W", "B", "C"])
     assert packing is not None and packing.inputs == ("X",)
-    kept = kept_results(packing, {"V": v, "W": w, "B": b, "C": c})
-    assert {a.shape for a in kept} == {(16, 32), (32,)}
-    found = packing.second(x, *kept)
+    packed = packed_results(packing, {"V": v, "W": w, "B": b, "C": c})
+    assert {a.shape for a in packed} == {(16, 32), (32,)}
+    found = packing.rest(x, *packed)
     # Sums of 16 and of 8 products in f32.
     np.testing.assert_allclose(found, (x @ v.T + b).T @ (x @ w.T + c), rtol=1e-5)
 
@@ -131,10 +132,10 @@ def test_groups_of_constants(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, la
         4096: [("C",), ("A",), ("D",), ("B", "E")],
         1 << 20: [("A", "B", "C", "D", "E")],
     }
-    assert [first.constants for first in packing.firsts] == groups[large]
+    assert [packer.constants for packer in packing.packers] == groups[large]
     if large == 4096:
-        assert packing.firsts[1].function is packing.firsts[2].function
-    found = packing.second(x, *kept_results(packing, values))
+        assert packing.packers[1].function is packing.packers[2].function
+    found = packing.rest(x, *packed_results(packing, values))
     # Sums of whole numbers.
     assert np.array_equal(found, x + sum(v.sum(1) for v in values.values()))
 
@@ -161,11 +162,11 @@ def test_what_depends_on_no_argument(device: str):
     packing = packing_of(f, f.types((x, w), {}), ["W"])
     # The running sum of positions; the factor is read in place.
     assert packing is not None and packing.constants == ()
-    kept = kept_results(packing, {})
-    assert [(a.dtype, a.shape) for a in kept] == [(np.int32, (16,))]
-    assert isinstance(kept[0], np.ndarray) == f.device.uses_host_memory
-    on_host = [a if isinstance(a, np.ndarray) else a.get() for a in kept]
-    assert np.array_equal(packing.second(x, w, *on_host), f(x, w))
+    packed = packed_results(packing, {})
+    assert [(a.dtype, a.shape) for a in packed] == [(np.int32, (16,))]
+    assert isinstance(packed[0], np.ndarray) == f.device.uses_host_memory
+    on_host = [a if isinstance(a, np.ndarray) else a.get() for a in packed]
+    assert np.array_equal(packing.rest(x, w, *on_host), f(x, w))
 
 
 NOTHING = KeptParts()
@@ -174,7 +175,7 @@ NOTHING = KeptParts()
 def test_parts_are_of_a_device_as_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     types = SUMMED.types(("3x5xf32", "5x4xf32", "5xf32"), {})
     found: list[int] = []
-    monkeypatch.setattr(own, "_split", lambda *given: found.append(len(given)) or NOTHING)
+    monkeypatch.setattr(own_packing, "split", lambda *given: found.append(len(given)) or NOTHING)
     monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
     for _ in range(2):
         assert packing_of(SUMMED, types, ["W"]) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from packed_results import kept_results
+from packed_results import packed_results
 
 import tiledialect as td
 from tiledialect.api.packing.packing import packing_of
@@ -50,8 +50,8 @@ def test_blocked_layers(
         return
     assert packing is not None
     values = dict(zip(f.inputs, arrays, strict=True))
-    kept = kept_results(packing, values)
-    lengths = {np.shape(a)[-1] for a in kept}
+    packed = packed_results(packing, values)
+    lengths = {np.shape(a)[-1] for a in packed}
     assert lengths & {8, 16, 32}
-    found = packing.second(*packing.arrays(values, kept))
+    found = packing.rest(*packing.arguments(values, packed))
     assert np.array_equal(found, f.reference(*arrays))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from packed_results import kept_results
+from packed_results import packed_results
 
 import tiledialect as td
 from tiledialect.api.packing.packing import Packing, packing_of
@@ -140,12 +140,12 @@ def test_layers_in_blocks(
         assert not has_vectors or case in RETURNED
         return
     # The first convolution's result has a block of its sixteen channels for each pixel.
-    assert ("tensor<2x1x5x7x16xf32>" in str(packing.second.program.text)) == (
+    assert ("tensor<2x1x5x7x16xf32>" in str(packing.rest.program.text)) == (
         has_vectors and case in CASES
     )
     values = dict(zip(f.inputs, arrays, strict=True))
-    kept = kept_results(packing, values)
-    found = packing.second(*packing.arrays(values, kept))
+    weights = packed_results(packing, values)
+    found = packing.rest(*packing.arguments(values, weights))
     expected = f.reference(*arrays)
     for ours, theirs in zip(_tuple(found), _tuple(expected), strict=True):
         # Sums of small whole numbers are exact; a sigmoid of them is not.
@@ -205,12 +205,12 @@ def test_connected_kernels_have_blocks_by_themselves(
     monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path / "one")
     packing = packing_of(f, f.types(arrays, {}), ["K", "P", "L"])
     assert packing is not None and given == [[[0, 1], [2, 3]]]
-    lines = packing.second.program.text.splitlines()
+    lines = packing.rest.program.text.splitlines()
     in_blocks = [line.split("(")[0][-2:] for line in lines if IN_BLOCKS.search(line)]
     assert in_blocks == [["@B"], ["@F"]][chosen]
     values = dict(zip(f.inputs, arrays, strict=True))
-    kept = kept_results(packing, values)
-    found = packing.second(*packing.arrays(values, kept))
+    weights = packed_results(packing, values)
+    found = packing.rest(*packing.arguments(values, weights))
     assert np.array_equal(found, f.reference(*arrays))
 
 

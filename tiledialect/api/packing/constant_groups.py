@@ -1,12 +1,14 @@
-"""Groups of what is computed of constants: each is computed for itself.
+"""Groups of values that are computed of constants, each by a function of its own.
 
-No constants but its own need be in memory meanwhile.
+While one is computed, no constants but its own need be in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
@@ -73,23 +75,21 @@ def grouped(whole: func.FuncOp, places: Sequence[Place]) -> list[tuple[Place, ..
     return [group.places for group in by_size]
 
 
-def _joined(groups: Sequence[_Group]) -> Iterator[_Group]:
-    """The groups, small ones of which are joined; those without an argument by themselves."""
-    for is_constant in (False, True):
-        joined: _Group | None = None
-        for group in groups:
-            if bool(group.arguments) == is_constant:
-                continue
-            if group.nbytes >= LARGE and not is_constant:
-                yield group
-            elif joined is None or (not is_constant and joined.nbytes + group.nbytes > JOINED):
-                if joined is not None:
-                    yield joined
-                joined = group
-            else:
-                joined |= group
-        if joined is not None:
-            yield joined
+def _joined(groups: Sequence[_Group]) -> list[_Group]:
+    """The groups, of which small ones are joined, and those without an argument."""
+    large: list[_Group] = []
+    small: list[_Group] = []
+    for group in groups:
+        if not group.arguments:
+            continue
+        if group.nbytes >= LARGE:
+            large.append(group)
+        elif small and small[-1].nbytes + group.nbytes <= JOINED:
+            small[-1] |= group
+        else:
+            small.append(group)
+    without = [group for group in groups if not group.arguments]
+    return [*large, *small, *([reduce(or_, without)] if without else [])]
 
 
 def _bytes(value: SSAValue) -> int:
