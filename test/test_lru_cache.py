@@ -52,3 +52,11 @@ def test_threads_keep_to_the_limit():
 
     with ThreadPoolExecutor(4) as threads:
         assert all(threads.map(use, range(0, 2000, 500)))
+
+
+def test_nothing_is_kept_after_a_drop():
+    cache = LruCache[int, int](4)
+    for key in range(3):
+        cache.put(key, key)
+    cache.drop()
+    assert cache.kept == 0 and cache.find(0) is None

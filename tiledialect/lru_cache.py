@@ -46,3 +46,9 @@ class LruCache(dict[Key, Value]):
                 self.clear()
             self[key] = value
         return value
+
+    def drop(self) -> None:
+        """Keep no value any more."""
+        with self.lock:
+            self.clear()
+            self.old = {}

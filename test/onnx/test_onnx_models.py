@@ -10,6 +10,7 @@ from weakref import ref
 
 import numpy as np
 import pytest
+from packed_results import compiled_forms
 
 import tiledialect as td
 from tiledialect.api.packing import constant_groups
@@ -119,6 +120,9 @@ def test_what_depends_on_initializers_alone_is_computed_once(device: td.Device):
         # Sums of whole numbers.
         assert np.array_equal(model(x), x * w.sum(1) + 1)
     assert np.array_equal(model(x[:2]), x[:2] * w.sum(1) + 1) and len(model._packed) == 1
+    packing = model._bound((x,), {})[0].packing
+    assert packing is not None and compiled_forms(packing.rest)
+    assert not any(compiled_forms(own.function) for own in packing.packers)
     whole = model.function(x).profile(*model.bind(x)[1].values())[1]
     assert len(whole.kernels) == 2 and len(model.profile(x)[1].kernels) == 1
 

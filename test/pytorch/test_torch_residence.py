@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from packed_results import compiled_forms
 
 import tiledialect as td
 from tiledialect.lowering.runtime.device.queues import queue_for
@@ -256,7 +257,15 @@ class Scaled(torch.nn.Linear):
 
 
 @pytest.mark.parametrize("own", td.devices(), ids=lambda d: d.id)
-def test_what_depends_on_parameters_alone_is_kept(own):
+def test_what_depends_on_parameters_alone_is_kept(own, monkeypatch):
+    packings = []
+
+    def packed(*given):
+        packings.append(packing_of(*given))
+        return packings[-1]
+
+    packing_of = parts.packing_of
+    monkeypatch.setattr(parts, "packing_of", packed)
     model = Scaled(48, 32)
     run, x = compiled(td.torch.to_device(model), own.id), torch.rand(8, 32)
     with torch.no_grad():
@@ -265,8 +274,12 @@ def test_what_depends_on_parameters_alone_is_kept(own):
         plain = compiled(Scaled(48, 32), own.id)
         launches = [len(td.torch.profile(f, x)[1].kernels) for f in (plain, run)]
         assert launches == [2, 1]
+        kept = packings[-1].packers[0].function
+        assert not compiled_forms(kept)
         model.weight.mul_(2)
         torch.testing.assert_close(run(x), model(x))
+        # What has changed may change again.
+        assert compiled_forms(kept)
         model.weight = torch.nn.Parameter(torch.rand(32, 48))
         torch.testing.assert_close(run(x), model(x))
     run(x).sum().backward()

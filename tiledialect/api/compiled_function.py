@@ -210,6 +210,17 @@ class CompiledFunction:
         state = self._state()
         return self._specialize(types, self.device, state).executable(state, on_host=False)
 
+    def forget(self) -> None:
+        """Give up what was compiled, which devices keep much memory for: the next call compiles
+        anew, or takes what is on disk."""
+        with self._lock:
+            for table in vars(self).values():
+                if isinstance(table, LruCache):
+                    table.drop()
+            self._last = None
+            # It has the built kernels.
+            vars(self).pop("_program", None)
+
     def _state(self) -> QueueState:
         from tiledialect.lowering.runtime.device.queue_state import state_of
         from tiledialect.lowering.runtime.device.queues import queue_for

@@ -272,6 +272,7 @@ class Model:
             ]
         if ready.weights is None:
             ready.weights = tuple(self._results(packing, own, names) for own in packing.packers)
+            packing.forget()
         values = dict(zip(function.inputs, given, strict=True))
         own = {n: self._placed(function, names[n], values[n]) for n in packing.inputs}
         arrays = (array for results in ready.weights for array in results.arrays)

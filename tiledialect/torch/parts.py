@@ -29,6 +29,8 @@ class Parts:
         self._packings: dict[tuple[str, ...], Packing | None] = {}
         self._packed: tuple[Packed, ...] = ()
         """Results of the packers for the last call."""
+        self._used: set[tuple[str, ...]] = set()
+        """Names of parameters whose packers have run before: one changes, and may again."""
 
     def of(
         self, arguments: Sequence[Argument]
@@ -48,6 +50,9 @@ class Parts:
         if packing is None:
             return self.function, arguments, ()
         self._packed = tuple(self._results(own, residents, named) for own in packing.packers)
+        if constants not in self._used:
+            packing.forget()
+            self._used.add(constants)
         arrays = [array for own in self._packed for array in own.arrays]
         names = packing.rest.inputs[len(packing.inputs) :]
         packed = [Argument(*own, source=None) for own in zip(names, arrays, strict=True)]

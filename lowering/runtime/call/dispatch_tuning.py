@@ -9,8 +9,10 @@ and is measured where it matters: where a call takes little time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
+from weakref import ref
 
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.launch import Executable, HostRun
@@ -43,8 +45,12 @@ class Calls:
         self.plan = plan
         self.run = run
         """Function from arrays to results; a call may replace it."""
-        self.unchecked = unchecked or self
+        self._unchecked = unchecked
+
+    @property
+    def unchecked(self) -> Calls:
         """Calls for arrays that are known to fit."""
+        return self._unchecked or self
 
 
 def calls_on_host(
@@ -71,18 +77,26 @@ class DispatchTuning(Calls):
     def __init__(
         self, plan: Plan, shared: HostRun, in_caller: Callable[[], HostRun], launches: int
     ):
-        super().__init__(plan, self._shared)
+        # A method of this object would keep it, with the built kernels, for the garbage collector.
+        super().__init__(plan, partial(_tuned, ref(self)))
+        self._next = "shared"
         self._make_alone = in_caller
         self._ways = {"shared": shared}
         self._times: dict[str, list[float]] = {"shared": [], "alone": []}
         self._limit = SHORT * launches
+
+    def call(self, given: Sequence[Any]) -> Any:
+        """Results of the way that is timed next."""
+        return self._shared(given) if self._next == "shared" else self._alone(given)
 
     def _shared(self, given: Sequence[Any]) -> Any:
         results = self._timed("shared", given)
         times = self._times["shared"]
         if len(times) >= WARM:
             is_long = min(times) > self._limit
-            self.run = self._ways["shared"] if is_long else self._alone
+            self._next = "alone"
+            if is_long:
+                self.run = self._ways["shared"]
         return results
 
     def _alone(self, given: Sequence[Any]) -> Any:
@@ -94,7 +108,7 @@ class DispatchTuning(Calls):
             # Whatever is wrong with such a queue, there is the other.
             self.run = self._ways["shared"]
             return self.run(given)
-        self.run = self._shared
+        self._next = "shared"
         if len(self._times["alone"]) >= ROUNDS and all(map(_is_known, self._times.values())):
             shared, alone = map(min, self._times.values())
             self.run = self._ways["alone" if alone < CLEARLY * shared else "shared"]
@@ -105,6 +119,13 @@ class DispatchTuning(Calls):
         results = self._ways[way](given)
         self._times[way].append(perf_counter() - start)
         return results
+
+
+def _tuned(tuning: ref[DispatchTuning], given: Sequence[Any]) -> Any:
+    """Results of a call, during which the caller has the tuning."""
+    own = tuning()
+    assert own is not None
+    return own.call(given)
 
 
 def _is_known(times: Sequence[float]) -> bool:

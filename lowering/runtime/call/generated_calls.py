@@ -51,7 +51,8 @@ def generated_call(executable: Executable, kind: Callable[..., Any] | None) -> H
         **{"address": cl.SVM, "pointer": pointer, "new": np.empty, "check": check_process},
     }
     exec("\n".join(_function(executable, is_single=kind is None)), names)
-    return names["run"]
+    # Among its own names it would keep itself, and the kernels, for the garbage collector.
+    return names.pop("run")
 
 
 def _function(executable: Executable, is_single: bool) -> list[str]:

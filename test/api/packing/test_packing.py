@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
+from weakref import ref
 
 import numpy as np
 import pytest
 from described import spec
-from packed_results import packed_results
+from packed_results import compiled_forms, packed_results
 
 import tiledialect as td
 from tiledialect.api.packing import constant_groups
@@ -38,6 +40,25 @@ def test_kernels_of_constants():
     assert np.array_equal(found, x * w.sum(1) + b)
     assert packing_of(SUMMED, types, ["Packed0"]) is None
     assert packing_of(SUMMED, types, []) is None
+
+
+def test_packers_give_up_what_was_compiled():
+    """Without the garbage collector."""
+    x, w, b = np.ones((8, 32), np.float32), np.ones((32, 48), np.float32), np.ones(32, np.float32)
+    packing = packing_of(SUMMED, SUMMED.types((x, w, b), {}), ["W"])
+    assert packing is not None
+    (packer,) = packing.packers
+    gc.disable()
+    try:
+        for _ in range(2):
+            assert np.array_equal(packed_results(packing, {"W": w})[0], w.sum(1))
+            found = [*map(ref, compiled_forms(packer.function))]
+            found += map(ref, packer.function.program.built.values())
+            assert len(found) == 2
+            packing.forget()
+            assert [own() for own in found] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_parts_with_kept_plans_are_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -73,6 +73,12 @@ class Packing:
         """Names of the constants that packers read, each once."""
         return (*dict.fromkeys(name for own in self.packers for name in own.constants),)
 
+    def forget(self) -> None:
+        """Give up the compiled packers: of constants that stay nobody needs them again."""
+        for own in self.packers:
+            own.function.forget()
+        trim()
+
     def arguments(self, values: Mapping[str, Any], packed: Iterable[Any]) -> list[Any]:
         """Arguments of the rest, of the whole function's by name and the packers' results."""
         return [*(values[name] for name in self.inputs), *packed]
