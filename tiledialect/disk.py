@@ -59,18 +59,24 @@ def write(path: Path, data: bytes) -> bool:
 def read_sealed(path: Path) -> bytes | None:
     """Read the content that ``write_sealed`` gave a file of this name; None if the file was
     altered."""
-    head, _, rest = (read(path) or b"").partition(b"\n")
-    return rest if head == _seal(path.name, rest) else None
+    return unsealed(read(path) or b"", path.name)
 
 
 def write_sealed(path: Path, data: bytes) -> None:
     """Keep ``data`` in a file behind a line with its checksum, if the file can be written."""
-    write(path, _seal(path.name, data) + b"\n" + data)
+    # A file that was renamed is another's, and not sound.
+    write(path, sealed(data, path.name))
 
 
-def _seal(name: str, rest: bytes) -> bytes:
-    """The first line: a file that was renamed is another's, and not sound."""
-    return MAGIC + hashlib.sha256(name.encode() + rest).hexdigest().encode()
+def sealed(data: bytes, name: str) -> bytes:
+    """Data behind a line with a checksum of them and of a name."""
+    return MAGIC + hashlib.sha256(name.encode() + data).hexdigest().encode() + b"\n" + data
+
+
+def unsealed(whole: bytes, name: str) -> bytes | None:
+    """The data that ``sealed`` was given with a name; None if they were altered."""
+    _, _, data = whole.partition(b"\n")
+    return data if whole == sealed(data, name) else None
 
 
 def writable(path: Path) -> bool:

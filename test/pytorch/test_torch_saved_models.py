@@ -16,6 +16,7 @@ torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
 from tiledialect.torch import backend, graphs, saved_graphs  # noqa: E402
+from tiledialect.torch.unwritten_guards import value_text  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("reset")
 
@@ -50,6 +51,14 @@ class Table(torch.nn.Module):
 
 
 TABLE = torch.ones(3)
+
+
+class Printing(torch.nn.Module):
+    """A number that Python asks for."""
+
+    def forward(self, x):
+        print(x.sum().item())
+        return x
 
 
 class Counting(torch.nn.Module):
@@ -172,8 +181,10 @@ def test_calls_that_the_code_is_not_for(path):
     model, x = Layers(), torch.randn(5, 6)
     td.torch.save(model, path, x)
     run = td.torch.load(model, path)
-    with pytest.raises(td.TileError, match="not saved for such a call"):
+    with pytest.raises(td.TileError, match=r"for such a call: tensor .* size mismatch"):
         run(torch.randn(4, 6))
+    with pytest.raises(td.TileError, match=r"for such a call: len\(L\['inputs'\]\) == 1$"):
+        run(x, x)
     with torch.enable_grad(), pytest.raises(td.TileError, match="not saved for such a call"):
         run(x)
     hook = model.linear.register_forward_hook(lambda *_: None)
@@ -208,6 +219,9 @@ def test_changes_after_loading(path, monkeypatch):
     run = td.torch.load(model, path)
     model.activation = torch.sigmoid
     with pytest.raises(td.TileError, match=r"another model\.activation"):
+        run(x)
+    del model.activation
+    with pytest.raises(td.TileError, match=r"another structure: .* no attribute 'activation'"):
         run(x)
     model.activation = torch.relu
     check(run, model, x)
@@ -273,14 +287,43 @@ def test_models_that_cannot_be_saved(path):
         td.torch.save(Layers(), path, torch.randn(5, 6), options={"device": device})
     with pytest.raises(td.TileError, match="no option 'fast'"):
         td.torch.save(Layers(), path, torch.randn(5, 6), options={"fast": True})
+    with pytest.raises(td.TileError, match=r"cannot be saved: .*builtin"):
+        td.torch.save(Printing(), path, torch.randn(3))
+    with pytest.raises(td.TileError, match=r"save takes a torch\.nn\.Module, not builtin_function"):
+        td.torch.save(torch.relu, path, torch.randn(3))
     assert not path.exists()
+    with pytest.raises(td.TileError, match="cannot be written"):
+        td.torch.save(Layers(), path / "none", torch.randn(5, 6))
 
 
 @pytest.mark.parametrize("data", [b"", b"text", pickle.dumps((1, 2)), pickle.dumps(3)])
 def test_other_files(path, data):
+    with pytest.raises(td.TileError, match="cannot be read"):
+        td.torch.load(Layers(), path)
     path.write_bytes(data)
     with pytest.raises(td.TileError, match="has no model that `save` has written"):
         td.torch.load(Layers(), path)
+
+
+@torch.no_grad()
+def test_damaged_files(path):
+    model, x = Layers(), torch.randn(5, 6)
+    td.torch.save(model, path, x)
+    with pytest.raises(td.TileError, match=r"load takes a torch\.nn\.Module, not Tensor"):
+        td.torch.load(x, path)
+    data = path.read_bytes()
+    for place in (0, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        with pytest.raises(td.TileError, match="has no model that `save` has written"):
+            td.torch.load(model, path)
+
+
+def test_texts_of_constants():
+    """Sets have the same text in another order, as they have one in each process."""
+    sets = frozenset([0, 8]), frozenset([8, 0])
+    assert repr(sets[0]) != repr(sets[1])
+    assert len({value_text((1.5, own, b"a")) for own in sets}) == 1
+    assert len({*map(value_text, (1, 1.0, True, "1", b"1", (1,), [1], frozenset([1])))}) == 8
 
 
 @torch.no_grad()
@@ -302,4 +345,5 @@ def test_another_process(path):
         command = [sys.executable, "-c", code, str(path), *last]
         found = subprocess.run(command, capture_output=True, text=True, cwd=Path.cwd())
         assert found.returncode == 0, found.stderr
+        assert "Exception ignored" not in found.stderr
     assert found.stdout == "0\n"

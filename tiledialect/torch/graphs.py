@@ -209,7 +209,8 @@ class CompiledGraph(torch.nn.Module):
 
     def _forget(self, _: Any) -> None:
         """Free the memory of parameters that are gone."""
-        self._bound = None
+        # At the end of a process, what PyTorch needs to set an attribute may be gone, too.
+        vars(self)["_bound"] = None
 
     def _saved_results(self, ready: Specialized) -> set[int]:
         """Numbers of the results that only a backward pass takes."""

@@ -29,7 +29,7 @@ NAMESPACES = ("aten", "prim", "prims")
 
 
 class UnknownError(Exception):
-    """A graph has something whose text does not tell what it is."""
+    """Something has no text that tells what it is."""
 
 
 @dataclass(frozen=True)

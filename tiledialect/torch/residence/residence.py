@@ -137,7 +137,7 @@ def to_device(model: torch.nn.Module, *, keep_updates: bool = False) -> torch.nn
     Raises:
         TileError: the argument is no module, or has a layer that does not know its shapes yet.
     """
-    _check(model, "to_device")
+    check_module(model, "to_device")
     remove_expired()
     made = dict[int, Resident]()
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
@@ -166,13 +166,13 @@ def to_host(model: torch.nn.Module) -> torch.nn.Module:
     Raises:
         TileError: the argument is no module, or PyTorch has changed such a tensor, too.
     """
-    _check(model, "to_host")
+    check_module(model, "to_host")
     for module in model.modules():
         _bring_own_back(module)
     return model
 
 
-def _check(model: Any, called: str) -> None:
+def check_module(model: Any, called: str) -> None:
     """Raise a TileError for what is no module, or has parameters without a shape."""
     if not isinstance(model, torch.nn.Module):
         raise TileError(f"{called} takes a torch.nn.Module, not {type(model).__name__}")
@@ -201,7 +201,7 @@ def to_disk(model: torch.nn.Module, folder: str | PathLike[str] | None = None) -
     Raises:
         TileError: the argument is no module, or the file cannot be written.
     """
-    _check(model, "to_disk")
+    check_module(model, "to_disk")
     chosen = disk.folder() if folder is None else Path(folder)
     for before, after in moved_to_file(model, chosen):
         if (own := _residents.pop(before._cdata, None)) is not None:
