@@ -19,6 +19,7 @@ torch = pytest.importorskip(
 PAGE = Path(__file__).parents[2] / "docs" / "torch-compile.md"
 
 from tiledialect.torch.options import Options  # noqa: E402
+from tiledialect.torch.roles import Role  # noqa: E402
 
 nn, F = torch.nn, torch.nn.functional
 
@@ -239,7 +240,7 @@ def test_views_of_inputs_are_not_copied():
         total.meta["val"] = torch.tensor(1.0)
     output.args = ((x, part, total, n),)
     tensor = torch.randn(3, 4).t().contiguous().t()
-    own, view, found, number = CompiledGraph(graph, "views", Options())(tensor, 1)
+    own, view, found, number = CompiledGraph(graph, Role("views"), Options())(tensor, 1)
     assert own is tensor
     assert view.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
     assert torch.equal(view, tensor.t()[1:])
@@ -320,7 +321,7 @@ def test_parts_are_as_long_as_can_be():
     forward = CompiledGraph.forward
 
     def counted(self, *values):
-        calls.append(self._name)
+        calls.append(self._role.name)
         return forward(self, *values)
 
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():

@@ -23,10 +23,11 @@ from tiledialect.errors import TileError, TileWarning
 from tiledialect.lowering.runtime.program import cache
 from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.torch.decompositions.table import decompositions
-from tiledialect.torch.graphs import INFERENCE, CompiledGraph
+from tiledialect.torch.graphs import CompiledGraph
 from tiledialect.torch.kept_graphs import Outline
 from tiledialect.torch.options import Options
-from tiledialect.torch.partition import Role, is_check, partitioned, refusals
+from tiledialect.torch.partition import is_check, partitioned, refusals
+from tiledialect.torch.roles import BACKWARD, FORWARD, INFERENCE, Role
 from tiledialect.torch.traced_graphs import is_plain, output_count, traced_key
 
 NO_OPTIONS: Mapping[str, Any] = {}
@@ -60,7 +61,7 @@ def tiledialect(
         if outline is None:
             return _by_autograd(module, inputs, own, name)
         graph = partial(_plain_graph, module)
-        return _without_gradients(CompiledGraph(graph, INFERENCE, own, outline=outline))
+        return _without_gradients(CompiledGraph(graph, Role(INFERENCE), own, outline))
 
 
 def _by_autograd(
@@ -76,8 +77,8 @@ def _by_autograd(
 
     compiled = partial(_compiled, options=options)
     return _autograd(
-        fw_compiler=partial(compiled, name="forward"),
-        bw_compiler=partial(compiled, name="backward"),
+        fw_compiler=partial(compiled, name=FORWARD),
+        bw_compiler=partial(compiled, name=BACKWARD),
         inference_compiler=partial(compiled, name=INFERENCE, keep=keep),
     )(module, inputs)
 

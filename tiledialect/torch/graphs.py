@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -45,6 +45,7 @@ from tiledialect.torch.residence.residence import (
     on_host,
     results,
 )
+from tiledialect.torch.roles import Role
 from tiledialect.torch.tensors import (
     Given,
     Tensor,
@@ -53,9 +54,6 @@ from tiledialect.torch.tensors import (
     described,
     tensor_type,
 )
-
-INFERENCE = "model"
-"""Name of the functions of graphs of inference; those of parts of graphs go on with a number."""
 
 
 @dataclass(frozen=True)
@@ -99,24 +97,18 @@ class CompiledGraph(torch.nn.Module):
     def __init__(
         self,
         graph: torch.fx.Graph | Callable[[Sequence[Any]], torch.fx.Graph],
-        name: str,
+        role: Role,
         options: Options,
-        saved: int | None = None,
-        counted: Collection[int] = (),
         outline: Outline | None = None,
     ):
         """A function gives the graph of an outline for inputs, if what is kept does not suffice."""
         super().__init__()
         self._graph = graph
         self.outline = Outline.of(graph) if outline is None else outline
-        self._name = name
+        self._role = role
         self._options = options
-        self._saved = saved
-        """Number of the first output that only a backward pass takes."""
         self._inputs = self.outline.inputs
         self._updated = self.outline.updated
-        self._counted = counted
-        """Places of those whose changes PyTorch has counted when it calls."""
         self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
         self._bound: tuple[BoundCall, Specialized] | None = None
         """The last call, where it has parameters that stay."""
@@ -124,7 +116,7 @@ class CompiledGraph(torch.nn.Module):
     @front_door
     def forward(self, *values: Any) -> Any:
         """The outputs for tensors, and for numbers in the place of sizes."""
-        counts = Counts(values, self._counted)
+        counts = Counts(values, self._role.counted)
         outputs, ready = self._again(values, counts) or self._results(values, counts)
         count = len(outputs) - len(ready.copied)
         for place, new in zip(ready.copied, outputs[count:], strict=True):
@@ -198,7 +190,7 @@ class CompiledGraph(torch.nn.Module):
             inputs,
             ready.outputs,
             () if ready.copied else self._updated,
-            self._counted,
+            self._role.counted,
             self._saved_results(ready),
         )
         bound = bound_call(facts, call.arguments, before)
@@ -214,10 +206,11 @@ class CompiledGraph(torch.nn.Module):
 
     def _saved_results(self, ready: Specialized) -> set[int]:
         """Numbers of the results that only a backward pass takes."""
-        if self._saved is None:
+        saved = self._role.saved
+        if saved is None:
             return set()
         places = [o.place if isinstance(o, Result) else -1 for o in ready.results]
-        return {*places[self._saved :]} - {-1, *places[: self._saved]}
+        return {*places[saved:]} - {-1, *places[:saved]}
 
     def _nodes(self, values: Sequence[Any]) -> torch.fx.Graph:
         """The graph, of which there was an outline alone until now."""
@@ -230,14 +223,12 @@ class CompiledGraph(torch.nn.Module):
     ) -> Specialized:
         given = {name: _given(*own) for name, own in zip(self._inputs, inputs, strict=True)}
         options = self._options
-        fixed = self._name, str(in_place), str(options.precision)
+        fixed = self._role.name, str(in_place), str(options.precision)
         name = key("graph", self.outline.text, *fixed, *map(given_text, given.values()))
-        modules: list[ModuleOp] = []
-
-        def make() -> KeptGraph:
-            return self._converted(graph(), given, in_place, modules)
-
-        found = cache.kept(KeptGraph, name, make)
+        found, module = cache.find(KeptGraph, name), None
+        if found is None:
+            found, module = self._converted(graph(), given, in_place)
+            cache.keep(name, found)
         has_views = any(isinstance(o, ViewOf) for o in found.outputs)
         nodes = {node.name: node for node in graph().nodes} if has_views else {}
         outputs = [View(nodes[o.name]) if isinstance(o, ViewOf) else o for o in found.outputs]
@@ -247,29 +238,25 @@ class CompiledGraph(torch.nn.Module):
         copied = () if in_place else self._updated
         if found.function is None:
             return Specialized(None, (), outputs, made, copied=copied)
-        source, choices = found.function.source(*modules), Choices(tune=options.tune)
+        source, choices = found.function.source(module), Choices(tune=options.tune)
         function = Function(source, found.function.name, options.device, choices=choices)
-        is_inference = self._name.startswith(INFERENCE) and not self._options.tune
         changing = [self._inputs[place] for place in self._updated]
-        parts = Parts(function, changing) if is_inference else None
+        is_divided = self._role.is_inference and not options.tune
+        parts = Parts(function, changing) if is_divided else None
         return Specialized(function, own, outputs, made, parts, copied)
 
     def _converted(
-        self,
-        graph: torch.fx.Graph,
-        given: Mapping[str, Any],
-        in_place: bool,
-        modules: list[ModuleOp],
-    ) -> KeptGraph:
-        """The graph as a function of some inputs, whose module is added to a list."""
+        self, graph: torch.fx.Graph, given: Mapping[str, Any], in_place: bool
+    ) -> tuple[KeptGraph, ModuleOp | None]:
+        """The graph as a function of some inputs, and its module, if something is computed."""
         with sourced():
-            made = convert_graph(graph, given, self._name, in_place=in_place)
+            made = convert_graph(graph, given, self._role.name, in_place=in_place)
         outputs = [ViewOf(o.node.name) if isinstance(o, View) else o for o in made.outputs]
         is_changing = in_place and self._updated
         if not any(isinstance(o, Result) for o in outputs) and not is_changing:
-            return KeptGraph(None, (), tuple(outputs))
-        modules.append(checked(made.module, self._options.precision))
-        return KeptGraph(KeptFunction.of(modules[0]), made.inputs, tuple(outputs))
+            return KeptGraph(None, (), tuple(outputs)), None
+        module = checked(made.module, self._options.precision)
+        return KeptGraph(KeptFunction.of(module), made.inputs, tuple(outputs)), module
 
 
 def _given(value: Any, order: tuple[int, ...] | None) -> Any:

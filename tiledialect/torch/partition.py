@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -29,6 +28,7 @@ from tiledialect.torch.graphs import CompiledGraph
 from tiledialect.torch.kept_graphs import KeptRefusals, graph_text, key
 from tiledialect.torch.options import Options
 from tiledialect.torch.residence.residence import Counts, on_host
+from tiledialect.torch.roles import Role
 
 Node = torch.fx.Node
 
@@ -105,22 +105,6 @@ def _is_free(node: Node) -> bool:
     return node.target is operator.getitem or is_view(node) or not _is_tensor(node)
 
 
-@dataclass(frozen=True)
-class Role:
-    """Role of a graph of ATen operators for AOTAutograd."""
-
-    name: str
-    saved: int | None
-    """Number of the first output that only a backward pass takes."""
-    counted: frozenset[int]
-    """Numbers of the inputs whose changes PyTorch has counted when it calls."""
-
-    @classmethod
-    def of(cls, name: str) -> Role:
-        """Role of a graph with a name that AOTAutograd compiles now."""
-        return cls(name, _saved_from(name), frozenset(_counted(name)))
-
-
 def partitioned(
     module: torch.fx.GraphModule,
     refused: Mapping[Node, TileError],
@@ -130,7 +114,7 @@ def partitioned(
     """The graph as calls of compiled parts, as long as can be, and of the refused operators."""
     graph = module.graph
     if not refused and all(n.op != "get_attr" for n in graph.nodes):
-        return CompiledGraph(graph, role.name, options, role.saved, role.counted)
+        return CompiledGraph(graph, role, options)
     updated = _separate_updates(graph)
     run = _by_parts(module, refused, options, role.name)
 
@@ -179,23 +163,9 @@ def _by_parts(
     fused = partitioner.fuse_partitions(parts, prefix="tile_")
     for own, part in list(fused.named_children()):
         if own.startswith("tile_"):
-            setattr(fused, own, CompiledGraph(part.graph, f"{name}_{own[5:]}", options))
+            setattr(fused, own, CompiledGraph(part.graph, Role(f"{name}_{own[5:]}"), options))
     fused.recompile()
     return fused
-
-
-def _saved_from(name: str) -> int | None:
-    """Number of the first output of a forward graph that only its backward pass takes."""
-    context = torch._guards.TracingContext.try_get() if name == "forward" else None
-    return getattr(getattr(context, "fw_metadata", None), "num_forward_returns", None)
-
-
-def _counted(name: str) -> set[int]:
-    """Numbers of the inputs whose changes by a graph PyTorch counts, before it calls it; none if
-    they are not known, as those of a backward graph."""
-    context = torch._guards.TracingContext.try_get() if name != "backward" else None
-    metadata = getattr(context, "fw_metadata", None)
-    return {*getattr(metadata, "mutated_graph_handled_indices_seen_by_autograd", ())}
 
 
 def _is_tensor(node: Node) -> bool:

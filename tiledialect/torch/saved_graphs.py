@@ -27,7 +27,8 @@ from tiledialect.errors import TileError
 from tiledialect.torch.graphs import CompiledGraph
 from tiledialect.torch.kept_graphs import Outline
 from tiledialect.torch.options import Options
-from tiledialect.torch.partition import Role, partitioned, refusals
+from tiledialect.torch.partition import partitioned, refusals
+from tiledialect.torch.roles import Role
 
 STACKS = ("nn_module_stack", "fwd_nn_module_stack")
 """Entries of nodes about the modules that they belong to."""
@@ -114,12 +115,5 @@ def _read(
         module = _module(graph)
         run = partitioned(module, refusals(module.graph), options, role)
     else:
-        run = CompiledGraph(
-            lambda _: _module(graph).graph,
-            role.name,
-            options,
-            role.saved,
-            role.counted,
-            Outline(*known),
-        )
+        run = CompiledGraph(lambda _: _module(graph).graph, role, options, Outline(*known))
     return SavedGraph(run, (graph, own, given, known))
