@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriteWalker
+from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tiledialect.analysis.normal_form import ranges_of
@@ -24,6 +25,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index import sets
 from tiledialect.index.contraction import UnboundedIndexError
+from tiledialect.index.digits import digits, joined
 from tiledialect.index.expr import Access, Constraint, IndexExpr, Range
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.index_splitting import split_reader
@@ -48,20 +50,21 @@ class Read:
         if not reads_inside(found, shape(op.inputs[self.operand]), ranges_of(op)):
             return None
         for reshape in reversed(self.reshapes):
-            found = None if found is None else _before(reshape, found)
+            found = None if found is None else _before(reshape, found, ranges_of(op))
         return found
 
 
-def _before(reshape: ReshapeOp, access: Access) -> Access | None:
-    """Access to the operand of a reshape that splits axes; None for another reshape."""
+def _before(reshape: ReshapeOp, access: Access, ranges: Mapping[str, Range]) -> Access | None:
+    """Access to the operand of a reshape; None if it is not affine."""
     old, new = shape(reshape.operand), shape(reshape.result)
     found = [IndexExpr()] * len(old)
     for before, after in reshaped_axes(old, new):
-        if len(before) > 1:
+        number = joined([access[k] for k in after], [new[k] for k in after])
+        places = digits(number, [old[k] for k in before], ranges) if before else ()
+        if places is None:
             return None
-        for axis in before:
-            for k in after:
-                found[axis] = found[axis] * new[k] + access[k]
+        for axis, place in zip(before, places, strict=True):
+            found[axis] = place
     return tuple(found)
 
 
@@ -93,6 +96,10 @@ def _compose(copy: ContractionOp) -> None:
         found.append((read, _composed(copy, access)))
     for read, access in found:
         _replace(read.reader, read.operand, copy.inputs[0], access)
+    # What read this copy's source is not there for the copies before it.
+    for op in (*(r for read, _ in found for r in reversed(read.reshapes)), copy):
+        if op.parent is not None and not op.results[0].uses:
+            Rewriter.erase_op(op)
 
 
 def _split_readers(copy: ContractionOp) -> None:
@@ -148,10 +155,12 @@ class TileComposeCopiesPass(ModulePass):
 
     A copy is a contraction each of whose elements is an element of its operand: a transposed
     tensor, a slice, a repetition. Where all uses of it are operands of contractions, by themselves
-    or through reshapes that split axes, these read its source at the composed index expressions,
-    and the copy is not made. A reshape may also merge the axes of a repetition, as those of the
-    heads that share keys: the contractions get an index for each of these axes, and so do sums over
-    rows and copies behind them. Schedules may still copy an operand into another layout. Kernels
+    or through reshapes, these read its source at the composed index expressions, and the copy is
+    not made. These must be affine: a reshape that divides axes in another way is taken where
+    indices or sums of them are the digits of an element's number, as those of heads and batch. A
+    reshape may also merge the axes of a repetition, as those of the heads that share keys: the
+    contractions get an index for each of these axes, and so do sums over rows and copies behind
+    them. Schedules may still copy an operand into another layout. Kernels
     that are given stay as they are, with the indices that their schedules name.
     """
 
@@ -159,9 +168,10 @@ class TileComposeCopiesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Compose the copies of all functions, those that are made first first."""
-        for x in list(ops_of(op, ContractionOp)):
-            is_given = isinstance(x.parent_op(), KernelOp)
-            if not is_given and is_part_copy(x):
+        found = [x for x in ops_of(op, ContractionOp) if not isinstance(x.parent_op(), KernelOp)]
+        # Readers of copies may have become other ones.
+        for x in (*found, *reversed(found)):
+            if x.parent is not None and is_part_copy(x):
                 _split_readers(x)
                 _compose(x)
         PatternRewriteWalker(DropReshape()).rewrite_module(op)

@@ -14,6 +14,29 @@ func.func @heads(%X: tensor<6x16xf32>) -> tensor<2x6x6xf32> {
   func.return %S : tensor<2x6x6xf32>
 }
 
+// Slices and transpositions whose axes a reshape divides anew: heads of a batch.
+// CHECK-LABEL: func.func @batch
+// CHECK-NEXT:    %S = tile.contraction add(%X[q, b, 3*h + e + 6]) -> [b, h, q] where 0 <= e < 3 domain
+// CHECK-NEXT:    func.return
+func.func @batch(%X: tensor<7x3x18xf32>) -> tensor<3x2x7xf32> {
+  %K = tile.contraction assign(%X[i, j, k + 6]) -> [i, j, k] : (tensor<7x3x18xf32>) -> tensor<7x3x6xf32>
+  %R = tile.reshape %K to [] : tensor<7x3x6xf32> -> tensor<7x6x3xf32>
+  %T = tile.contraction assign(%R[i, j, k]) -> [j, i, k] : (tensor<7x6x3xf32>) -> tensor<6x7x3xf32>
+  %H = tile.reshape %T to [] : tensor<6x7x3xf32> -> tensor<3x2x7x3xf32>
+  %S = tile.contraction add(%H[b, h, q, e]) -> [b, h, q] : (tensor<3x2x7x3xf32>) -> tensor<3x2x7xf32>
+  func.return %S : tensor<3x2x7xf32>
+}
+
+// Elements whose number has no digits that are affine are copied.
+// CHECK-LABEL: func.func @divided
+// CHECK:         tile.contraction assign(%X[
+func.func @divided(%X: tensor<4x6xf32>) -> tensor<3xf32> {
+  %T = tile.contraction assign(%X[j, i]) -> [i, j] : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %R = tile.reshape %T to [] : tensor<6x4xf32> -> tensor<3x8xf32>
+  %S = tile.contraction add(%R[i, j]) -> [i] : (tensor<3x8xf32>) -> tensor<3xf32>
+  func.return %S : tensor<3xf32>
+}
+
 // An index that the copy alone bounded keeps its range.
 // CHECK-LABEL: func.func @rows
 // CHECK-NEXT:    %S = tile.contraction add(%A[i, j + 1]) -> [i] where 0 <= j < 3 domain <i = 0 to 4, j = 0 to 3>
