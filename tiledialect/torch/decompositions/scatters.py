@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -75,19 +76,10 @@ def searched(
     return (~is_behind).sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
 
 
-def searched_number(
-    borders: Tensor,
-    value: float,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: Tensor | None = None,
-) -> Tensor:
+def searched_number(borders: Tensor, value: float, **options: Any) -> Tensor:
     """``searchsorted`` of a number, which lies between integers, too."""
     dtype = torch.result_type(borders, value)
-    values = torch.full((), value, dtype=dtype, device=borders.device)
-    return searched(borders, values, out_int32=out_int32, right=right, side=side, sorter=sorter)
+    return searched(borders, torch.full((), value, dtype=dtype, device=borders.device), **options)
 
 
 def scatter_value_combined(
