@@ -8,8 +8,13 @@ Memory of the process counts from that after another model has run: `loaded` aft
 `peak` the most until then, `calls` the most during later ones. `ratio` is `calls` to the weights
 and 1.1 times `alive`. Numbers are MB.
 
+Parts of what is there between calls: `grads` are gradients, `arena` intermediates, `outputs`
+results, also those for a backward pass, `python` the heap of Python's small objects, `files` pages
+of libraries, which the system may give to others, and `rest` all else: the driver's programs, the
+heap of C, weights that are there twice.
+
 ONNX models are exported by a process of their own, and read from a file. `disk` is `torch.compile`
-with the parameters in a file.
+with the parameters in a file. `inductor`, `inductor_training` and `onnxruntime` are the peers.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -23,6 +28,7 @@ import gc
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,12 +52,18 @@ from tiledialect.lowering.runtime.program.plan import Plan
 
 FIRST = "first"
 """Name of the model that loads all that others need."""
-WAYS = ("compile", "disk", "onnx", "training")
-ROW = "{:20} {:9} {:5} {:>8} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>6}"
+WAYS = ("compile", "disk", "onnx", "training", "inductor", "inductor_training", "onnxruntime")
+PEERS = WAYS[4:]
+FILES = ("onnx", "onnxruntime")
+"""Ways that read an exported model."""
+PARTS = ("weights", "grads", "arena", "outputs", "python", "files", "rest")
+ROW = "{:19} {:17} {:5}" + " {:>8}" * 5 + " {:>6}" + " {:>7}" * len(PARTS)
 HEAD = ROW.format(
-    *("model", "way", "cache", "weights", "alive", "ours", "/alive"),
-    *("loaded", "peak", "calls", "ratio"),
+    *("model", "way", "cache", "alive", "/alive", "loaded", "peak", "calls", "ratio"), *PARTS
 )
+ARENAS = re.compile(r"arenas allocated current *= *([\d,]+)")
+ARENA = 1 << 20
+"""Bytes that Python takes for small objects at a time."""
 
 
 def largest_alive(host: func.FuncOp) -> int:
@@ -92,12 +104,25 @@ def _status(key: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def _settled() -> int:
+def _python_heap() -> int:
+    """Bytes that Python has taken for small objects; it tells the standard error alone."""
+    with tempfile.TemporaryFile() as file:
+        stderr = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        sys._debugmallocstats()
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        file.seek(0)
+        found = ARENAS.search(file.read().decode())
+    return int(found[1].replace(",", "")) * ARENA if found else 0
+
+
+def _settled() -> dict[str, int]:
     """Memory of the process without garbage, and without what the heap has free."""
     gc.collect()
     with contextlib.suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-    return _status("VmRSS")
+    return {"all": _status("VmRSS"), "files": _status("RssFile"), "python": _python_heap()}
 
 
 def _peak(call: Callable[[], Any]) -> int:
@@ -143,6 +168,15 @@ def _nbytes(tensors: Iterable[Any]) -> int:
     return sum({t.data_ptr(): t.numel() * t.element_size() for t in tensors}.values())
 
 
+def _case(model: Any, inputs: tuple[Any, ...], way: str) -> Any:
+    """A model with its inputs; in training with a loss."""
+    import models
+
+    is_training = way.endswith("training")
+    model.train(is_training)
+    return models.Case(models.Loss(model) if is_training else model, inputs, is_training)
+
+
 def _compiled(
     name: str, way: str, options: argparse.Namespace
 ) -> tuple[int, int, Callable[[], Any]]:
@@ -150,10 +184,10 @@ def _compiled(
     import models
 
     model, inputs = models.MODELS[name](options.batch, options.small)
-    case = models.Case(model.train(way == "training"), inputs, way == "training")
+    case = _case(model, inputs, way)
     if way == "disk":
         td.torch.to_disk(model)
-    run = models.torch.compile(td.torch.to_device(case.model), backend="tiledialect")
+    run = _by_compile(case, way)
     weights = _nbytes((*model.parameters(), *model.buffers()))
 
     def call() -> Any:
@@ -163,11 +197,27 @@ def _compiled(
     return weights, _nbytes(inputs), call
 
 
-def _loaded(path: Path) -> tuple[int, int, Callable[[], Any]]:
+def _by_compile(case: Any, way: str) -> Callable[..., Any]:
+    """A model by a backend of ``torch.compile``."""
+    import models
+
+    if way in PEERS:
+        return models.torch.compile(case.model)
+    return models.torch.compile(td.torch.to_device(case.model), backend="tiledialect")
+
+
+def _loaded(path: Path, way: str) -> tuple[int, int, Callable[[], Any]]:
     """The same of a model in a file."""
-    model = td.onnx.load(path)
     with np.load(path.with_suffix(".npz")) as file:
         inputs = [*file.values()]
+    if way == "onnxruntime":
+        import onnxruntime
+
+        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        given = dict(zip((i.name for i in session.get_inputs()), inputs, strict=True))
+        # It does not tell the weights, which are almost all of the file.
+        return path.stat().st_size, sum(x.nbytes for x in inputs), lambda: session.run(None, given)
+    model = td.onnx.load(path)
     described = model._described.values()
     weights = sum(math.prod(shape) * dtype.itemsize for shape, dtype in described)
     return weights, sum(x.nbytes for x in inputs), lambda: model(*inputs)
@@ -187,13 +237,22 @@ def _export(name: str, path: Path, options: argparse.Namespace) -> None:
 
 def _small(way: str, folder: Path) -> Callable[[], Any]:
     """A call that loads all that each model needs."""
-    if way == "onnx":
-        return _loaded(folder / f"{FIRST}.onnx")[2]
+    if way in FILES:
+        return _loaded(folder / f"{FIRST}.onnx", way)[2]
     import models
 
-    case = models.Case(models.nn.Linear(8, 8), (models.torch.ones(4, 8),), way == "training")
-    run = models.torch.compile(td.torch.to_device(case.model), backend="tiledialect")
+    case = _case(models.nn.Linear(8, 8), (models.torch.ones(4, 8),), way)
+    run = _by_compile(case, way)
     return lambda: case.run(run)
+
+
+def _gradients() -> int:
+    """Bytes of the gradients of this process's parameters."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return 0
+    kinds = (o for o in gc.get_objects() if isinstance(o, torch.nn.Parameter))
+    return _nbytes(p.grad for p in kinds if p.grad is not None)
 
 
 def measured(name: str, way: str, folder: Path, options: argparse.Namespace) -> dict[str, int]:
@@ -207,7 +266,7 @@ def measured(name: str, way: str, folder: Path, options: argparse.Namespace) -> 
 
     def load() -> None:
         path = folder / f"{name}.onnx"
-        calls.append(_loaded(path) if way == "onnx" else _compiled(name, way, options))
+        calls.append(_loaded(path, way) if way in FILES else _compiled(name, way, options))
         calls[0][2]()
 
     peak = _peak(load)
@@ -218,31 +277,53 @@ def measured(name: str, way: str, folder: Path, options: argparse.Namespace) -> 
         for _ in range(5):
             call()
 
+    most = _peak(later)
     # Plans that are on disk are not lowered again.
     kept = folder / f"{name} {way}.alive"
     if needed:
         kept.write_text(str(max(needed)))
-    return {
+    alive = int(kept.read_text()) if kept.exists() else 0
+    after = _settled()
+    found = {
         "weights": weights,
-        "alive": (int(kept.read_text()) if kept.exists() else 0) + inputs,
-        "ours": max(map(_allocated, plans)) + inputs,
-        "loaded": loaded - before,
-        "peak": peak - before,
-        "calls": _peak(later) - before,
+        "grads": _gradients(),
+        "arena": max((sum(plan.allocations) for plan in plans), default=0),
+        "outputs": sum(t.nbytes for plan in plans for t in plan.outputs),
+        "python": after["python"] - before["python"],
+        "files": after["files"] - before["files"],
+    }
+    # Gradients are outputs of the backward pass.
+    found["outputs"] -= min(found["grads"], found["outputs"])
+    return {
+        **found,
+        "rest": after["all"] - before["all"] - sum(found.values()),
+        "alive": alive + inputs,
+        "ours": max(map(_allocated, plans), default=0) + inputs,
+        "loaded": loaded - before["all"],
+        "peak": peak - before["all"],
+        "calls": most - before["all"],
     }
 
 
 def _row(name: str, way: str, cache: str, found: Mapping[str, int]) -> str:
-    needed = found["weights"] + 1.1 * found["alive"]
-    shares = f"{found['ours'] / found['alive']:.2f}", f"{found['calls'] / needed:.2f}"
     mb = {key: f"{value / 1e6:.1f}" for key, value in found.items()}
-    numbers = mb["weights"], mb["alive"], mb["ours"], shares[0], mb["loaded"], mb["peak"]
-    return ROW.format(name, way, cache, *numbers, mb["calls"], shares[1])
+    needed = found["weights"] + 1.1 * found["alive"]
+    # In training gradients are among what is alive together.
+    ratio = "" if way in PEERS else f"{found['calls'] / needed:.2f}"
+    alive = (mb["alive"], f"{found['ours'] / found['alive']:.2f}") if ratio else ("", "")
+    parts = (mb[part] for part in PARTS)
+    return ROW.format(
+        name, way, cache, *alive, mb["loaded"], mb["peak"], mb["calls"], ratio, *parts
+    )
 
 
 def _in_process(arguments: Sequence[str], cache: str = "") -> str:
     command = [sys.executable, __file__, *arguments]
-    environment = {**os.environ, "TILE_CACHE_DIR": cache}
+    environment = {
+        **os.environ,
+        "TILE_CACHE_DIR": cache,
+        "TORCHINDUCTOR_CACHE_DIR": f"{cache}_inductor",
+    }
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if result.returncode:
         reason = (result.stderr.splitlines() or ["no reason"])[-1]
@@ -286,7 +367,7 @@ def main() -> None:
 def _lines(name: str, way: str, folder: str, given: Sequence[str]) -> Iterator[str]:
     """Rows of a model, without its plan on disk and with it."""
     of = [*given, "--ways", way, "--models", name]
-    if way == "onnx":
+    if way in FILES:
         _in_process([*of, "--export"])
     cache = _cache(folder, f"{name} {way}")
     shutil.copytree(_cache(folder, FIRST), cache)
@@ -296,7 +377,8 @@ def _lines(name: str, way: str, folder: str, given: Sequence[str]) -> Iterator[s
 
 def _cache(folder: str, name: str) -> str:
     """Folder of what runs of a model keep."""
-    return f"{folder}/cache {name}"
+    # Inductor's compiler takes no spaces.
+    return f"{folder}/cache_{name.replace(' ', '_')}"
 
 
 def _names() -> list[str]:

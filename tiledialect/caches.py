@@ -94,7 +94,7 @@ CONSTANTS = Cache("properties of index constants by the number", 1 << 12)
 
 VARIABLES = Cache("index expressions by a variable's name", 1 << 12)
 LOOP_FACTS = Cache("conditions by a loop's name and range", 1 << 10)
-SIMPLIFIERS = Cache("simplifiers by the facts that they use", 1 << 10)
+SIMPLIFIERS = Cache("simplifiers by the facts that they use: those of one kernel at a time", 1 << 7)
 INDEX_MAPS = Cache("faults of index maps by map and size", 1 << 8)
 INTEGER_SETS = Cache("answers about integer sets by the set", 1 << 14)
 INDEX_SPACES = Cache("answers about index spaces by the space", 1 << 12)

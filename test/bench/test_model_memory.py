@@ -37,7 +37,17 @@ def test_buffers_that_are_needed_together():
 
 
 def test_rows():
-    numbers = ("weights", "alive", "ours", "loaded", "peak", "calls")
-    found = dict(zip(numbers, (100e6, 10e6, 11e6, 120e6, 150e6, 111e6), strict=True))
-    row = model_memory._row("net", "onnx", "warm", {k: int(v) for k, v in found.items()})  # pyright: ignore[reportPrivateUsage]
-    assert row.split()[3:] == ["100.0", "10.0", "11.0", "1.10", "120.0", "150.0", "111.0", "1.00"]
+    whole = {"alive": 10e6, "ours": 11e6, "loaded": 120e6, "peak": 150e6, "calls": 111e6}
+    parts = dict(zip(model_memory.PARTS, range(100, 107), strict=True))
+    found = {key: int(value) for key, value in whole.items()}
+    found |= {key: value * 10**6 for key, value in parts.items()}
+    row = model_memory._row("net", "onnx", "warm", found)  # pyright: ignore[reportPrivateUsage]
+    shares = ["10.0", "1.10", "120.0", "150.0", "111.0", "1.00"]
+    assert row.split()[3:] == [*shares, *(f"{n}.0" for n in parts.values())]
+    row = model_memory._row("net", "onnxruntime", "warm", found)  # pyright: ignore[reportPrivateUsage]
+    assert row.split()[3:6] == ["120.0", "150.0", "111.0"]
+
+
+def test_python_heap():
+    found = model_memory._python_heap()  # pyright: ignore[reportPrivateUsage]
+    assert found >= model_memory.ARENA and found % model_memory.ARENA == 0
