@@ -87,9 +87,7 @@ def choose(wanted: Device | str | int | None = None) -> Device:
     for device in found.opencl:
         if device.type != SIMULATOR and found.works(device):
             return device
-    raise TileError(
-        f"no OpenCL device works here; there is{_listing()}\nto install one: {_advice()}"
-    )
+    raise TileError(f"no OpenCL device works here; there is{_listing()}\n{_advice()}")
 
 
 def _named(name: str) -> Device:
