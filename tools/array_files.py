@@ -24,7 +24,7 @@ from xdsl.ir import Attribute
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES, kind_of
 from tiledialect.errors import TileError
 from tiledialect.ir.signature import parse_type
-from tiledialect.tools.output_files import replacing
+from tiledialect.output_files import replacing
 
 Array = npt.NDArray[Any]
 

@@ -31,9 +31,9 @@ from tiledialect.ir.signature import argument_names, find_function, parse_type
 from tiledialect.ir.target_spec import SPEC
 from tiledialect.ir.target_spec import describe as describe_target
 from tiledialect.ir.verification import check_structure, verify
+from tiledialect.output_files import replacing
 from tiledialect.passes.convert.sources import convert_sources
 from tiledialect.tools.command import Located, constants, describe, each_named, named, run_command
-from tiledialect.tools.output_files import replacing
 from tiledialect.universe import full_universe
 
 DESCRIPTION = "Run passes on MLIR or Tile text and print the result."

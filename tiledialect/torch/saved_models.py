@@ -17,17 +17,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 import torch
 import torch._dynamo
 from torch._dynamo.aot_compile import AOTCompiledFunction
+from torch._dynamo.precompile_context import PrecompileContext
 
 from tiledialect import disk
 from tiledialect.api.error_boundary import front_door
 from tiledialect.errors import TileError
+from tiledialect.output_files import replacing
 from tiledialect.torch.kept_graphs import UnknownError
 from tiledialect.torch.residence.residence import check_module
-from tiledialect.torch.unwritten_guards import MISSING, UnwrittenGuards, value_text, values_of
+from tiledialect.torch.unwritten_guards import (
+    MISSING,
+    UnwrittenGuards,
+    said,
+    value_text,
+    values_of,
+)
 
 FORMAT = "tiledialect model"
 WITH_HOOKS = torch._dynamo.config.patch(skip_nnmodule_hook_guards=False)
@@ -44,6 +53,9 @@ class SavedModel:
         self._known = known
         self._values_of = values_of([*known], run)
         self._values = self._checked()
+        # PyTorch has guards as long as the classes that they compare, and with them these globals.
+        free = finalize(self, run.fn.__globals__.pop, run._artifacts.backend_id, None)
+        free.atexit = False
 
     @front_door
     def __call__(self, *inputs: Any, **named: Any) -> Any:
@@ -60,14 +72,14 @@ class SavedModel:
         """Guard that a call does not pass, without the place of PyTorch's trace."""
         values = self._run.prepare_f_locals(self._model, *inputs, **named)
         parts = self._run._artifacts.guard_manager.check_verbose(values).verbose_code_parts
-        return ", ".join(part.partition("  #")[0].rstrip() for part in parts)
+        return ", ".join(said(part.partition("  #")[0].rstrip()) for part in parts)
 
     def _checked(self) -> Sequence[Any]:
         """The objects that the code depends on."""
         values = self._now()
         for (name, text), value in zip(self._known.items(), values, strict=True):
             if value_text(value) != text:
-                raise TileError(f"the model was saved with another {name}: save it again")
+                raise TileError(f"the model was saved with another {said(name)}: save it again")
         return values
 
     def _now(self) -> Sequence[Any]:
@@ -124,10 +136,10 @@ def save(
         raise _refusal(error) from error
     except UnknownError as error:
         raise _refusal(f"its code depends on {error}") from error
-    try:
-        Path(path).write_bytes(disk.sealed(pickle.dumps((data, known)), FORMAT))
-    except OSError as error:
-        raise TileError(f"{path} cannot be written: {error}") from error
+    # PyTorch has code for files of its own, too, which would stay as long as the process.
+    PrecompileContext._backend_artifacts_by_key.pop(run._artifacts.backend_id, None)
+    with replacing(path) as file:
+        file.write(disk.sealed(pickle.dumps((data, known)), FORMAT))
     return SavedModel(model, run, known)
 
 

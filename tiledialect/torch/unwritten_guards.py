@@ -26,6 +26,8 @@ from tiledialect.torch.kept_graphs import PLAIN, UnknownError, function_text
 
 NOT_WRITTEN = {*CheckFunctionManager.UNSUPPORTED_SERIALIZATION_GUARD_TYPES}
 """Guards that PyTorch does not write, beside those on globals."""
+OF_DYNAMO = re.compile(r"\bL\['(?P<local>\w+)'\]|\bG\['__import_(?P<module>\w+)'\]")
+"""Expressions of Dynamo's for arguments of the function that it traces, and for modules."""
 OWN_NAME = re.compile(r"G\['_\d+_c\d+'\]")
 """Names that Dynamo gives to objects at each trace."""
 IDENTITIES = ("BUILTIN", "CLASS", "CLOSURE", "CONSTANT", "EQUALS", "FUNCTION", "ID", "MODULE")
@@ -44,7 +46,7 @@ HOOKS = tuple(
     for kind in ("forward", "forward_pre", "backward", "backward_pre")
 )
 """Numbers of the hooks of all modules, for which Dynamo has no guards."""
-MISSING = (AttributeError, IndexError, KeyError, NameError)
+MISSING = (AttributeError, IndexError, KeyError, NameError, TypeError)
 """Errors of expressions for a model of another structure."""
 
 
@@ -62,7 +64,8 @@ class UnwrittenGuards:
         return [self._is_written(guard) for guard in guards]
 
     def _is_written(self, guard: Any) -> bool:
-        kind, name = guard.guard_type, guard.name
+        # The entry's own name has lost the end of a name in front of brackets, as `ALL['k']`.
+        kind, name = guard.guard_type, guard.orig_guard.name
         if not guard.is_global and NOT_WRITTEN.isdisjoint((kind, *guard.derived_guard_types)):
             return True
         # It tells apart objects, which have their own guards.
@@ -89,7 +92,7 @@ class UnwrittenGuards:
         hooks = [name for name in HOOKS if found[name] != "int 0"]
         unknown = [name for name in expressions if name not in found]
         for name in (*self.others, *hooks, *unknown):
-            raise UnknownError(name)
+            raise UnknownError(said(name))
         return found
 
 
@@ -100,8 +103,10 @@ def values_of(expressions: Sequence[str], run: Any) -> Callable[[Any], Sequence[
         "intern": sys.intern,
         "modules": torch.nn.modules.module,
     }
-    code = f"lambda model: [{', '.join(expressions)}]"
-    return eval(code, {**vars(torch._dynamo.guards), **scope})
+    # The model is among the arguments of the function that Dynamo traces.
+    code = f"lambda L: [{', '.join(expressions)}]"
+    values = eval(code, {**vars(torch._dynamo.guards), **scope})
+    return lambda model: values({"model": model})
 
 
 class _Globals(dict[str, Any]):
@@ -111,6 +116,11 @@ class _Globals(dict[str, Any]):
         if name.startswith("__builtins_dict__"):
             return vars(builtins)
         raise KeyError(name)
+
+
+def said(text: str) -> str:
+    """Text of a guard with the names of the user."""
+    return OF_DYNAMO.sub(lambda m: m["local"] or m["module"].replace("_dot_", "."), text)
 
 
 def value_text(value: Any) -> str | None:

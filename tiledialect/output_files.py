@@ -6,13 +6,14 @@ import os
 import secrets
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO
 
 from tiledialect.errors import TileError
 
 
 @contextmanager
-def replacing(path: str) -> Generator[IO[bytes]]:
+def replacing(path: str | Path) -> Generator[IO[bytes]]:
     """A file to write, which becomes ``path`` at the end; a TileError if that cannot be.
 
     Whatever goes wrong, also in the block under it, the file at ``path`` stays as it was. Symbolic
