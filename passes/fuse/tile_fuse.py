@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -37,6 +37,7 @@ from tiledialect.passes.fuse.fusion_rules import (
     PRODUCER_INLINING,
     ROW_FUSION,
     STENCIL_FUSION,
+    Rule,
 )
 from tiledialect.passes.fuse.kernel_fusion import KernelFusion, kernels_in
 from tiledialect.passes.fuse.kernel_merging import (
@@ -440,40 +441,60 @@ class TileFusePass(PassWithFlags):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse every function, and name the kernels."""
         device = device_of(op)
-        machine = Machine.of(device)
-        apart = [*map(option_name, self.apart)]
-        results = [value for x in ops_in(op) for value in x.results]
-        names = dict.fromkeys(filter(None, map(given_name, results)))
-        for name in apart:
-            if name not in names:
-                like = meant(name, names) or f"; there is {names_text(results)}"
-                raise TileError(f"there is no result {name} to keep apart{like}")
+        apart = _results_apart(op, self.apart)
         for function in ops_of(op, func.FuncOp):
             if has_one_block(function) and _is_static(function) and not has_control_flow(function):
-                block, vectors = function.body.block, device is None or device.traits.has_vectors
-                loads, rows = self.loads, self.rows
-                # Without vectors sums need not read neighbours along rows.
-                rules = {} if vectors else {STENCIL_FUSION: loads}
-                rules |= {COPY_FUSION: loads, CONCATENATION_FUSION: loads, PRODUCER_INLINING: loads}
-                # Vectors lie along rows; without them it has not been measured.
-                rules |= {GATHER_INLINING: loads} if vectors else {}
-                rules |= {ROW_FUSION: rows, EXTREMUM_COUNTING: rows, HORIZONTAL_FUSION: self.beside}
-                given = kernels_in(block)
-                partial = filter(None, map(given_name, partial_updates(function)))
-                alone = [*apart, *partial]
-                fuse(function, alone, vectors=vectors)
-                copy_returned_arguments(function)
-                forced = rules, self.again, alone
-                fusion = KernelFusion(block, machine, *forced, given, explains=self.explain)
-                fusion.run()
-                drop_overwritten_defaults(function.body)
-                fill_uncompleted(block, given)
-                duplicate_operands(block)
-                if self.explain:
-                    fusion.explain()
-                duplicate_results(function, given)
-                copy_displaced_updates(function)
+                vectors = device is None or device.traits.has_vectors
+                self._fuse(function, apart, Machine.of(device), vectors)
         name_kernels(op)
+
+    def _fuse(
+        self, function: func.FuncOp, apart: Sequence[str], machine: Machine, vectors: bool
+    ) -> None:
+        """Group the ops of a function into kernels, and fuse these where that pays."""
+        block = function.body.block
+        given = kernels_in(block)
+        alone = [*apart, *filter(None, map(given_name, partial_updates(function)))]
+        fuse(function, alone, vectors=vectors)
+        copy_returned_arguments(function)
+        forced = self._rules(vectors), self.again, alone
+        fusion = KernelFusion(block, machine, *forced, given, explains=self.explain)
+        fusion.run()
+        drop_overwritten_defaults(function.body)
+        fill_uncompleted(block, given)
+        duplicate_operands(block)
+        if self.explain:
+            fusion.explain()
+        duplicate_results(function, given)
+        copy_displaced_updates(function)
+
+    def _rules(self, vectors: bool) -> dict[Rule, bool | None]:
+        """Rules in their order, with what the options say of each."""
+        loads, rows = self.loads, self.rows
+        return {
+            # Without vectors sums need not read neighbours along rows.
+            **({} if vectors else {STENCIL_FUSION: loads}),
+            COPY_FUSION: loads,
+            CONCATENATION_FUSION: loads,
+            PRODUCER_INLINING: loads,
+            # Vectors lie along rows; without them it has not been measured.
+            **({GATHER_INLINING: loads} if vectors else {}),
+            ROW_FUSION: rows,
+            EXTREMUM_COUNTING: rows,
+            HORIZONTAL_FUSION: self.beside,
+        }
+
+
+def _results_apart(module: ModuleOp, options: Sequence[str]) -> list[str]:
+    """Names of results that are written to memory; a TileError for one that is not there."""
+    results = [value for op in ops_in(module) for value in op.results]
+    names = dict.fromkeys(filter(None, map(given_name, results)))
+    apart = [*map(option_name, options)]
+    for name in apart:
+        if name not in names:
+            like = meant(name, names) or f"; there is {names_text(results)}"
+            raise TileError(f"there is no result {name} to keep apart{like}")
+    return apart
 
 
 def _is_static(function: func.FuncOp) -> bool:

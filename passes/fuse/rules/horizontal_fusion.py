@@ -56,10 +56,7 @@ def fuse_horizontally(first: KernelOp, second: KernelOp) -> KernelOp | None:
 
 def _fuse_sums(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """A kernel of two that compute sums over the same axes, and do not need each other."""
-    read = {*first.inputs, *second.inputs}
-    if len(read) + len(first.outputs) + len(second.outputs) > MAX_STREAMS:
-        return None
-    if not {*first.outputs}.isdisjoint(second.inputs):
+    if _needs(second, first) or not _has_few_streams(first, second):
         return None
     return fuse_sums(first, second)
 
@@ -67,14 +64,24 @@ def _fuse_sums(first: KernelOp, second: KernelOp) -> KernelOp | None:
 def _share(first: KernelOp, second: KernelOp) -> bool:
     """Whether two kernels write and read tensors of one shape, and neither takes from the other."""
     shapes = {shape_of(tensor_type(v)) for v in (*first.outputs, *second.outputs)}
-    if len(shapes) > 1 or not {*first.outputs}.isdisjoint(second.inputs):
+    if len(shapes) > 1 or _needs(second, first):
         return False
     if is_small(first):
         return True
-    read, common = {*first.inputs, *second.inputs}, {*first.inputs} & {*second.inputs}
-    if len(read) + len(first.outputs) + len(second.outputs) > MAX_STREAMS:
-        return False
-    return any(shape_of(tensor_type(v)) in shapes for v in common)
+    common = {*first.inputs} & {*second.inputs}
+    is_common = any(shape_of(tensor_type(v)) in shapes for v in common)
+    return is_common and _has_few_streams(first, second)
+
+
+def _needs(kernel: KernelOp, other: KernelOp) -> bool:
+    """Whether a kernel takes results of another one."""
+    return not {*other.outputs}.isdisjoint(kernel.inputs)
+
+
+def _has_few_streams(first: KernelOp, second: KernelOp) -> bool:
+    """Whether a kernel of both reads and writes few tensors."""
+    read = {*first.inputs, *second.inputs}
+    return len(read) + len(first.outputs) + len(second.outputs) <= MAX_STREAMS
 
 
 def horizontal_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
