@@ -14,7 +14,7 @@ from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopIndex, LoopLevel, Role, Schedule, Stage
-from tiledialect.schedule.search.choice import ranked
+from tiledialect.schedule.search.choice import best_or_default, ranked
 
 GPU = described(Kind.GPU, {"platform": "NVIDIA", "compute_units": 132})
 assert GPU.registers == PLATFORMS[Kind.GPU]["nvidia"]["registers"]
@@ -273,3 +273,10 @@ def test_sums_that_work_items_share_need_local_memory_for_the_parts_given_away(
     divided = replace(schedule, levels=(*schedule.levels[:2], *own))
     more = [Model(product(512, 512, 512), s, GPU).local_memory for s in (divided, schedule)]
     assert more[0] - more[1] == tiles * 64 * 64 * 4
+
+
+@pytest.mark.parametrize("kind", [Kind.CPU, Kind.GPU])
+@pytest.mark.parametrize("sizes", [(0, 4, 4), (4, 0, 4), (4, 4, 0)])
+def test_products_without_elements(sizes, kind):
+    device = described(kind, {"native_vector_width": 16})
+    assert best_or_default(product(*sizes), device).estimate.seconds >= device.launch_seconds

@@ -40,7 +40,9 @@ def estimate(work: Facts | Work, device: Device, schedule: Schedule | None = Non
 def modelled(facts: Facts, schedule: Schedule, device: Device) -> Model:
     """Counts of a kernel by a schedule on a device."""
     is_contraction = facts.aggregation is not None and not facts.is_rows
-    model = CpuModel if is_contraction and device.traits.has_vectors else Model
+    # Without elements there is no run of a body, whose cycles a core's estimate counts.
+    has_bodies = is_contraction and facts.points > 0
+    model = CpuModel if has_bodies and device.traits.has_vectors else Model
     return model(facts, schedule, device)
 
 
