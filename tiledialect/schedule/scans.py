@@ -136,13 +136,9 @@ class ScanRow:
         return LoopLevel(self.name, step * self.stride, extent, role, axis)
 
 
-def scan_schedule(scan: ScanShape, vectors: bool, most_items: int) -> Schedule:
-    """Schedule of a scan for a kind of device, with at most so many work-items in a group."""
-    return next(scan_schedules(scan, vectors, most_items))
-
-
 def scan_schedules(scan: ScanShape, vectors: bool, most_items: int) -> Iterator[Schedule]:
-    """Schedules of a scan for a kind of device, the preferred one first.
+    """Schedules of a scan for a kind of device, the preferred one first, with at most so many
+    work-items in a group.
 
     On CPUs a work-item scans several independent rows at the same time, or the neighbours along the
     innermost axis, in vectors. On GPUs work-items share a row, with neighbouring work-items at

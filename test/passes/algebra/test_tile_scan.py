@@ -25,7 +25,7 @@ from tiledialect.lowering.pipeline import nest_passes
 from tiledialect.lowering.tile_to_nest.tile_to_nest import TileToNestPass
 from tiledialect.passes.split.tile_split_scan import TileSplitScanPass
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule
-from tiledialect.schedule.scans import ScanShape, scan_schedule, scan_schedules
+from tiledialect.schedule.scans import ScanShape, scan_schedules
 
 Array = npt.NDArray[Any]
 TYPES = {
@@ -228,7 +228,6 @@ def test_chosen_schedules():
             divided = block if block is not None and block < shape[axis] else None
             scan, most = ScanShape(shape, axis, divided), 4096 if vectors else 64
             schedules = [*scan_schedules(scan, vectors, most)]
-            assert schedules[0] == scan_schedule(scan, vectors, most)
             assert all(schedule.work_items <= (1 if vectors else 64) for schedule in schedules)
             some = [schedules[0], *schedules[1::5]]
             own = [Scan(shape, axis, s, "add", "f32", False, divided, False) for s in some]

@@ -143,12 +143,6 @@ def stream(
     return islice(_Enumeration(start, given, width).run(), given.most_programs)
 
 
-def is_tiled(derivation: Derivation) -> bool:
-    """Whether one of its rules makes tiles or blocks."""
-    used = _counts(derivation.steps)
-    return any("tile" in name or "block" in name for name in used)
-
-
 def collection(name: str) -> dict[str, Named]:
     """Rules of a collection by their names."""
     if name not in COLLECTIONS:
