@@ -8,10 +8,10 @@ Memory of the process counts from that after another model has run: `loaded` aft
 `peak` the most until then, `calls` the most during later ones. `ratio` is `calls` to the weights
 and 1.1 times `alive`. Numbers are MB.
 
-Parts of what is there after calls and `malloc_trim`: `grads` are gradients, `arena` intermediates, `outputs`
-results, also those for a backward pass, `python` the heap of Python's small objects, `files` pages
-of libraries, which the system may give to others, and `rest` all else: the driver's programs, the
-heap of C, weights that are there twice.
+Parts of what is there after calls and `malloc_trim`: `grads` are gradients, `arena` intermediates,
+`outputs` results, also those for a backward pass, `python` the heap of Python's small objects,
+`files` pages of libraries, which the system may give to others, and `rest` all else: the driver's
+programs, the heap of C, weights that are there twice.
 
 ONNX models are exported by a process of their own, and read from a file. `disk` is `torch.compile`
 with the parameters in a file. `inductor`, `inductor_training` and `onnxruntime` are the peers.
