@@ -61,8 +61,8 @@ class Packing:
     """A function in parts: packers, and the rest."""
 
     packers: tuple[Packer, ...]
-    """They share no large constant. While one runs, its constants are in memory twice: those of
-    most bytes come first, when others need not be in memory yet."""
+    """Functions without a common large constant. While one runs, its constants are in memory twice:
+    those of most bytes come first, when others need not be in memory yet."""
     rest: Function
     """The outputs, by inputs of the whole function and what is packed."""
     inputs: tuple[str, ...]
