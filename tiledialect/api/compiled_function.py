@@ -214,9 +214,7 @@ class CompiledFunction:
         """Give up what was compiled, which devices keep much memory for: the next call compiles
         anew, or takes what is on disk."""
         with self._lock:
-            for table in vars(self).values():
-                if isinstance(table, LruCache):
-                    table.drop()
+            self._specializations.drop()
             self._last = None
             # It has the built kernels.
             vars(self).pop("_program", None)

@@ -78,6 +78,12 @@ class Function(TransformedFunction):
         given = self._transforms, self._choices
         return Saved(text, self._source.text, self._base_name, wanted, *given)
 
+    def forget(self) -> None:
+        """Give up what was compiled, and the calls of it."""
+        super().forget()
+        self._calls.drop()
+        self._device_calls.drop()
+
     def __reduce__(self) -> tuple[Any, ...]:
         return restored, (self.saved(),)
 

@@ -29,8 +29,6 @@ class Parts:
         self._packings: dict[tuple[str, ...], Packing | None] = {}
         self._packed: tuple[Packed, ...] = ()
         """Results of the packers for the last call."""
-        self._used: set[tuple[str, ...]] = set()
-        """Names of parameters whose packers have run before: one changes, and may again."""
 
     def of(
         self, arguments: Sequence[Argument]
@@ -43,16 +41,17 @@ class Parts:
         if not residents:
             return self.function, arguments, ()
         constants = tuple(residents)
-        if constants not in self._packings:
+        is_new = constants not in self._packings
+        if is_new:
             types = tuple(own.type for own in arguments)
             self._packings[constants] = packing_of(self.function, types, constants)
         packing = self._packings[constants]
         if packing is None:
             return self.function, arguments, ()
         self._packed = tuple(self._results(own, residents, named) for own in packing.packers)
-        if constants not in self._used:
+        # Packers that run again may do so often: one of their parameters changes.
+        if is_new:
             packing.forget()
-            self._used.add(constants)
         arrays = [array for own in self._packed for array in own.arrays]
         names = packing.rest.inputs[len(packing.inputs) :]
         packed = [Argument(*own, source=None) for own in zip(names, arrays, strict=True)]
