@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -22,7 +22,11 @@ from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.algebra.rewrites.winograd import SlidingSum, WinogradRewrite
 from tiledialect.passes.split.rewrites.piece_names import is_kept
-from tiledialect.passes.split.rewrites.split_choice import Weighed, weighed_splits
+from tiledialect.passes.split.rewrites.split_choice import (
+    Weighed,
+    search_splits_ahead,
+    weighed_splits,
+)
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.cost.estimate import in_sequence
 from tiledialect.schedule.cost.traits import Kind
@@ -78,11 +82,9 @@ class TileWinogradPass(PassWithFlags):
         if device is None or device.kind is not Kind.GPU or precision_of(module) != "f32":
             return []
         slidings = [SlidingSum.of(op) for op in ops_of(module, ContractionOp)]
-        reasons = [
-            _choose(found, device)
-            for found in slidings
-            if found is not None and not is_kept([found.op], self.keep)
-        ]
+        tried = [x for x in slidings if x is not None and not is_kept([x.op], self.keep)]
+        _search_ahead([found for found in tried if _is_long(found, device)], device)
+        reasons = [_choose(found, device) for found in tried]
         return reasons if self.explain else []
 
     def _named(self, module: ModuleOp, name: str) -> SlidingSum:
@@ -96,13 +98,34 @@ class TileWinogradPass(PassWithFlags):
         raise TileError.at(op, f"{name_of(op.result)} {reason}")
 
 
+def _search_ahead(tried: Sequence[SlidingSum], device: Device) -> None:
+    """Search for the schedules of contractions and of their rewritten forms at once, if there is a
+    way to."""
+    made: list[Operation] = []
+
+    def ops() -> Iterator[ContractionOp]:
+        for found in tried:
+            new = WinogradRewrite(found).ops()
+            made.extend(new)
+            yield from (op for op in (found.op, *new) if isinstance(op, ContractionOp))
+
+    search_splits_ahead(ops(), device, "f32", every=True)
+    for unused in reversed(made):
+        unused.erase()
+
+
+def _is_long(found: SlidingSum, device: Device) -> bool:
+    """Whether the products that are saved take longer than the launches of several kernels."""
+    saved = 2e-9 * contraction_facts(found.op).points * PRODUCTS_SAVED / device.arithmetic
+    return saved >= MIN_LAUNCHES_SAVED * device.launch_seconds
+
+
 def _choose(found: SlidingSum, device: Device) -> str:
     """Rewrite a contraction if the device computes it faster so; the reason for either."""
     op, name = found.op, name_of(found.op.result)
-    saved = 2e-9 * contraction_facts(op).points * PRODUCTS_SAVED / device.arithmetic
-    launches = MIN_LAUNCHES_SAVED * device.launch_seconds
-    if saved < launches:
+    if not _is_long(found, device):
         return f"{name}: all products, as they are too few for several kernels"
+    launches = MIN_LAUNCHES_SAVED * device.launch_seconds
     whole = _fastest([op], device)
     made = WinogradRewrite(found).ops()
     seconds = _fastest(made, device)

@@ -62,6 +62,8 @@ def merged(
     kept = used_elsewhere(first, second) if kept is None else kept
     inputs = dict.fromkeys((*first.inputs, *second.inputs))
     outer = [v for v in inputs if v.owner is not first]
+    if len(outer) + len(kept) + len(second.outputs) > MAX_ARGUMENTS:
+        return None
     body = Block(arg_types=[v.type for v in outer])
     values: dict[SSAValue, SSAValue] = dict(zip(outer, body.args, strict=True))
     for value, argument in values.items():
@@ -79,9 +81,6 @@ def merged(
     _share_casts(body)
     kernel = KernelOp(outer, [v.type for v in results], Region(body))
     keep_place(kernel, second)
-    if len(kernel.inputs) + len(kernel.outputs) > MAX_ARGUMENTS:
-        kernel.erase()
-        return None
     return kernel
 
 

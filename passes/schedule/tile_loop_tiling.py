@@ -35,6 +35,7 @@ from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_schedules
 from tiledialect.schedule.scatters import scatter_schedules
 from tiledialect.schedule.search import budget
+from tiledialect.schedule.search.ahead import search_ahead
 from tiledialect.schedule.search.choice import (
     TRANSFERRED,
     Candidate,
@@ -221,6 +222,8 @@ class TileLoopTilingPass(PassWithFlags):
         device, reasons = device_of(op), list[str]()
         open_ones = {name: kernel for name, kernel in kernels.items() if kernel.schedule is None}
         chosen: dict[Hashable, ScheduleAttr | None] = {}
+        if device is not None:
+            search_ahead((kernel_facts(k, device) for k in open_ones.values()), device)
         for name, kernel in kernels.items():
             if kernel.schedule is not None:
                 weighed = weighed_given(kernel, device) if device and self.explain else ()

@@ -24,6 +24,7 @@ from tiledialect.passes.split.rewrites.piece_names import is_kept
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.passes.split.rewrites.split_choice import (
     Weighed,
+    search_splits_ahead,
     weighed_splits,
 )
 from tiledialect.passes.split.rewrites.split_row_reductions import group_of
@@ -81,6 +82,9 @@ class TileSplitReductionPass(PassWithFlags):
         reasons: list[str] = []
         ops = ops_of(module, ContractionOp)
         rows = _in_kept_rows(ops, device) if device is not None else set[ContractionOp]()
+        if device is not None:
+            weighed = [op for op in ops if op not in rows and not is_kept([op], self.keep)]
+            search_splits_ahead(weighed, device, precision_of(module))
         for op in ops:
             if op.aggregation.data is Aggregation.assign:
                 continue

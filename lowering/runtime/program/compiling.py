@@ -44,6 +44,7 @@ from tiledialect.lowering.runtime.program.kernel_reuse import plan_of_nests
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import make_plan
 from tiledialect.lowering.runtime.program.program import Program, Types
+from tiledialect.lowering.runtime.program.search_processes import searching_in_processes
 from tiledialect.lowering.tile_to_nest.tile_to_nest import Labels
 from tiledialect.passes.algebra.tile_merge_products import TileMergeProductsPass
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
@@ -110,7 +111,10 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
     # A budget cuts decisions short, which others are not to take over.
     kept = program.kept_modules if program.budget is None else None
     with transferring(program.known_schedules), limited(program.budget):
-        return compile_module(*given, *chosen, kept)
+        if program.budget is not None:
+            return compile_module(*given, *chosen, kept)
+        with searching_in_processes():
+            return compile_module(*given, *chosen, kept)
 
 
 @compilation()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -19,6 +19,7 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import in_sequence, least_seconds
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.search.ahead import search_ahead
 from tiledialect.schedule.search.choice import best, best_seconds
 from tiledialect.schedule.search.tensor_cores import (
     SPLIT_GAIN,
@@ -92,6 +93,49 @@ class Weighed:
         return "\n".join([whole, *map(str, self.splits)])
 
 
+def search_splits_ahead(
+    ops: Iterable[ContractionOp], device: Device, precision: str, *, every: bool = False
+) -> None:
+    """Search for the schedules of contractions and of their splits at once, if there is a way to;
+    with ``every`` for those of contractions without splits, too.
+
+    Some of the splits that this is done for are not weighed to the end.
+    """
+    aggregates = (op for op in ops if op.domain and op.aggregation.data is not Aggregation.assign)
+    wanted: list[tuple[ContractionOp, Facts, int]] = []
+
+    def wholes() -> Iterator[Facts]:
+        for op in aggregates:
+            facts = contraction_facts(op)
+            outputs = prod(facts.extents[name] for name in facts.output_indices)
+            is_open = not _plain_reason(op, facts, outputs, device, precision)
+            if is_open:
+                wanted.append((op, facts, outputs))
+            if is_open or every:
+                yield facts
+
+    def pieces() -> Iterator[Facts]:
+        for op, facts, outputs in wanted:
+            if not _groups_reason(facts, outputs, device):
+                for index, parts in _splits(op, facts, outputs, device):
+                    yield from _pieces(op, facts, index, parts)
+
+    search_ahead(wholes(), device)
+    search_ahead(pieces(), device)
+
+
+def _pieces(op: ContractionOp, facts: Facts, index: str, parts: int) -> list[Facts]:
+    """The kernels of a split; none if it is refused."""
+    try:
+        made = ReductionSplit(op, index, parts, _multiple(facts.extents[index], parts)).ops()
+    except TileError:
+        return []
+    found = _kernels(made)
+    for unused in reversed(made):
+        unused.erase()
+    return found
+
+
 def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed | str:
     """Estimated times of the splits of a contraction, or the reason why none was weighed.
 
@@ -105,7 +149,8 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     if (split := _on_tensor_cores(op, facts, device, precision)) is not None:
         return split
     outputs = prod(facts.extents[name] for name in facts.output_indices)
-    if reason := _no_split_reason(op, facts, outputs, device, precision):
+    reason = _plain_reason(op, facts, outputs, device, precision)
+    if reason := reason or _groups_reason(facts, outputs, device):
         return reason
     found: list[Operation] = []
     splits: list[WeighedSplit] = []
@@ -195,10 +240,10 @@ def _operands_of(value: SSAValue) -> list[SSAValue]:
     return found
 
 
-def _no_split_reason(
+def _plain_reason(
     op: ContractionOp, facts: Facts, outputs: int, device: Device, precision: str
 ) -> str:
-    """Reason for which no split of a contraction can gain; empty if one may."""
+    """Reason for which no split of a contraction can gain, by its sizes; empty if one may."""
     if tensor_core_schedule(facts, device, precision) is not None:
         return "tensor cores compute it"
     if _begins_rows(op) and device.is_busy_with(outputs):
@@ -211,6 +256,12 @@ def _no_split_reason(
     lanes = units * device.native_vector_width
     if device.traits.has_vectors and facts.points < MIN_CPU_POINTS and outputs > lanes:
         return f"its {outputs} results are a vector or more for each of {units} compute units"
+    return ""
+
+
+def _groups_reason(facts: Facts, outputs: int, device: Device) -> str:
+    """Reason for which no split can gain, by the groups of the best schedule; empty if one may."""
+    units = device.compute_units
     if device.traits.interleaves_groups:
         groups = _groups(facts, device)
         # Groups whose items share the sums of few results are many where larger ones are too few.
@@ -320,18 +371,23 @@ def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[f
     Splits that take `enough` at least are not weighed to the end: the last kernels, of fewer
     points, show that at little cost.
     """
-    kernels = [
-        contraction_facts(op)
-        for op in reversed(ops)
-        # A contraction that fills a tensor with one number is fused away, or short.
-        if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
-    ]
+    kernels = _kernels(ops)
     seconds = [least_seconds(facts, device) for facts in kernels]
     for k, facts in enumerate(kernels):
         if (least := in_sequence(reversed(seconds), device)) >= enough:
             return least, False
         seconds[k] = best_seconds(facts, device)
     return in_sequence(reversed(seconds), device), True
+
+
+def _kernels(ops: Sequence[Operation]) -> list[Facts]:
+    """The kernels of some contractions, the last one first."""
+    return [
+        contraction_facts(op)
+        for op in reversed(ops)
+        # A contraction that fills a tensor with one number is fused away, or short.
+        if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
+    ]
 
 
 def _begins_rows(op: ContractionOp) -> bool:

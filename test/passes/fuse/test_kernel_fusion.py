@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.dialects.builtin import TensorType, f32
+from xdsl.ir import Block
 
 from tiledialect.dialects.tile.elementwise.ops import AddOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.language.to_ir import load
+from tiledialect.lowering.compilation import compile_module
+from tiledialect.passes.fuse import kernel_merging
 from tiledialect.passes.fuse.kernel_fusion import merge_equal_values, place_of
 from tiledialect.passes.fuse.kernel_merging import order_of
+from tiledialect.passes.fuse.tile_fuse import TileFusePass
 
 T = "tensor<8xf32>"
 OPERANDS = {"A": "XX", "B": "XX", "C": "AB", "D": "XX", "E": "XA", "F": "AD"}
@@ -59,3 +65,27 @@ def test_equal_values_along_other_axes_of_a_row_kernel_stay_apart():
     merge_equal_values(kernel)
     module.verify()
     assert len(ops_of(kernel, AddOp)) == 2
+
+
+def test_kernels_that_have_too_many_arguments_together_are_not_copied(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Many small kernels: each is tried with all that were merged before it."""
+    made = list[Block]()
+    share = kernel_merging._share_casts  # pyright: ignore[reportPrivateUsage]
+
+    def counted(body: Block) -> None:
+        made.append(body)
+        share(body)
+
+    monkeypatch.setattr(kernel_merging, "_share_casts", counted)
+    count = 110
+    given = ", ".join(f"A{k}[N]" for k in range(count))
+    results = ", ".join(f"B{k}" for k in range(count))
+    lines = " ".join(f"B{k} = sin(A{k}) + A{k};" for k in range(count))
+    program = load(f"function f({given}) -> ({results}) {{ {lines} }}")
+    types = [TensorType(f32, [8])] * count
+    module = compile_module(program, "f", types, after=TileFusePass.name)
+    kernels = ops_of(module, KernelOp)
+    assert len(kernels) == 3
+    assert len(made) == count - len(kernels)

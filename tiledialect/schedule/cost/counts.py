@@ -188,9 +188,8 @@ class Model:
         outputs = self.facts.output_indices
         moving = self.levels[self.first_reduction :]
         count = prod(level.extent for level in moving if level.index in outputs)
-        return (
-            count if self.vector == 1 or self.levels[-1].index in outputs else count * self.vector
-        )
+        is_summed = self.vector > 1 and self.levels[-1].index not in outputs
+        return count * self.vector if is_summed else count
 
     @lazy
     def sharing(self) -> int:
@@ -345,7 +344,6 @@ class Model:
         elements of each store."""
         extents, pitches = access.extents(copy.inside), self.pitches(copy, access)
         vector = self._width(copy)
-        is_row = pitches[-1] == 1
         steps: list[tuple[int, int]] = []
         left = self.device.sub_group_size
         # Neighbouring items take neighbouring pieces in memory.
@@ -355,7 +353,7 @@ class Model:
             if count > 1:
                 steps.append((pitches[axis] * (vector if axis == len(extents) - 1 else 1), count))
                 left = ceil(left / count)
-        stores, width = (1, vector) if is_row else (vector, 1)
+        stores, width = (1, vector) if pitches[-1] == 1 else (vector, 1)
         return tuple(steps), stores, width
 
     def copy_loads(self, copy: Copy, access: AffineAccess) -> tuple[int, int]:
@@ -403,28 +401,30 @@ class Model:
         return vector if extents and extents[-1] % vector == 0 else 1
 
     @lazy
-    def local_memory(self) -> int:
-        """Bytes of local memory of a group."""
+    def tile_memory(self) -> int:
+        """Bytes of local memory of a group for its tiles."""
         total = 0
         # Each read of a tensor has tiles of its own.
-        for access, copy in ((w, copy) for w in self.accesses for copy in self.copies(w.tensor)):
-            stage, inside = copy.stage, copy.inside
-            if stage.local:
-                rank = len(access.tensor.shape)
-                order = stage.order or tuple(range(rank))
-                sizes = access.extents(inside)
-                last = sizes[order[-1]] if rank else 1
-                rows = prod(sizes) // max(last, 1)
-                copies = stage.copies if self.items > 1 else 1
-                total += rows * (last + stage.pad) * access.tensor.bytes * copies
-        if self.sharing > 1:
-            size = 0 if self.facts.is_rows else self.facts.joined_bytes
-            # Half of the parts are handed over, then half of these, elsewhere.
-            parts = ceil(self.items / self.sharing) * (
-                1 if self.sharing == 2 else ceil(self.sharing * 3 / 4)
-            )
-            total += self.accumulators * parts * (size or self.facts.outputs[0].bytes)
+        for access in self.accesses:
+            for stage, _, inside in self.copies(access.tensor):
+                if stage.local:
+                    sizes = access.extents(inside)
+                    last = sizes[stage.order[-1] if stage.order else -1] if sizes else 1
+                    rows = prod(sizes) // max(last, 1)
+                    copies = stage.copies if self.items > 1 else 1
+                    total += rows * (last + stage.pad) * access.tensor.bytes * copies
         return total
+
+    @lazy
+    def local_memory(self) -> int:
+        """Bytes of local memory of a group."""
+        if self.sharing == 1:
+            return self.tile_memory
+        size = 0 if self.facts.is_rows else self.facts.joined_bytes
+        # Half of the parts are handed over, then half of these, elsewhere.
+        handed = 1 if self.sharing == 2 else ceil(self.sharing * 3 / 4)
+        parts = self.accumulators * ceil(self.items / self.sharing) * handed
+        return self.tile_memory + parts * (size or self.facts.outputs[0].bytes)
 
     @lazy
     def joining_memory(self) -> int:

@@ -24,6 +24,7 @@ from tiledialect.schedule.default_schedule import LOCAL_SIZE, default_levels
 from tiledialect.schedule.footprint import UNROLLED_COPIES
 from tiledialect.schedule.loops import GlobalStage, Role, Schedule, sub_group_share
 from tiledialect.schedule.search import budget
+from tiledialect.schedule.search.ahead import found_ahead
 from tiledialect.schedule.search.candidates.patterns import generated
 from tiledialect.schedule.search.layout_copies import copies, making, reading
 from tiledialect.schedule.search.size_transfer import KnownSchedules, current, serves_batches
@@ -96,6 +97,10 @@ def best_alone(
     facts: Facts, device: Device, below: float = inf, *, lasting: bool = False
 ) -> Candidate | None:
     """The best candidate of fewer seconds; with `lasting`, one for all batches may take longer."""
+    if below == inf and not lasting and (facts, device) in (known := found_ahead()):
+        found = known[facts, device]
+        assert found is None or isinstance(found, Candidate)
+        return found
     plain = _fastest(facts, device, below, lasting=lasting)
     found = [plain] if plain is not None else []
     for copied in _copied(facts, device, plain) if plain is not None else ():

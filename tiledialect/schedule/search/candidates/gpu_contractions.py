@@ -19,7 +19,7 @@ from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.loops import Schedule
 from tiledialect.schedule.search.candidates.contraction_roles import FEW, is_tap
 from tiledialect.schedule.search.candidates.roles import MOST_CLASSES, Roles, slide_with, windows_of
-from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, Tiles, body
+from tiledialect.schedule.search.candidates.tiles import FOUR, Shape, Tiles, reach_of
 
 LEAST_ITEMS, MOST_ITEMS = 64, 256
 """Fewest and most work-items of a group."""
@@ -126,26 +126,27 @@ def _window(facts: Facts, r: Roles) -> tuple[str, ...]:
 
 def _seconds(tiles: Tiles, shape: Shape, device: Device) -> float:
     """Seconds of a tiling, with tiles fetched ahead where local memory has room for them."""
-    ahead = tiles.in_chunks(shape)
-    at_once = replace(ahead, stages=tuple(replace(stage, copies=1) for stage in ahead.stages))
-    for schedule in (ahead, at_once):
-        model = Model(tiles.facts, schedule, device)
-        if model.local_memory <= device.local_mem_size:
-            return estimated(model).seconds
-    return inf
+    model = Model(tiles.facts, tiles.in_chunks(shape._replace(copies=1)), device)
+    free = device.local_mem_size - model.local_memory
+    if free < 0:
+        return inf
+    if (shape.copies - 1) * model.tile_memory <= free:
+        model = Model(tiles.facts, tiles.in_chunks(shape), device)
+    return estimated(model).seconds
 
 
 def _different(facts: Facts, r: Roles, device: Device) -> list[tuple[Tiles, Shape]]:
     """The tilings that waste least among equivalent ones."""
-    alike: dict[object, list[tuple[Tiles, Shape]]] = {}
-    found = [(Tiles(facts, r, shape), shape) for shape in _tilings(facts, r, device)]
-    for tiles, shape in sorted(found, key=lambda tiling: _roughly(*tiling, device)):
+    alike: dict[object, list[Shape]] = {}
+    found = _tilings(facts, r, device)
+    for shape in sorted(found, key=lambda shape: _roughly(facts, r, shape, device)):
         # Rows of tiles differ in their lanes alone; of the others, small groups may be better.
         size = shape.group if shape.fours or shape.shared > 1 else 0
         tile = shape.tile, shape.columns
         item = tile, shape.fours, shape.staged, shape.shared, size
-        alike.setdefault(item, []).append((tiles, shape))
-    return [tiling for tilings in alike.values() for tiling in tilings[:MOST_ALIKE]]
+        alike.setdefault(item, []).append(shape)
+    kept = (shape for shapes in alike.values() for shape in shapes[:MOST_ALIKE])
+    return [(Tiles(facts, r, shape), shape) for shape in kept]
 
 
 def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
@@ -156,23 +157,23 @@ def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
     both_ways = {t.number for t in facts.inputs if {r.along, r.rows[0]} <= t.names}
     # An operand that the tile moves both ways is read by each item for itself, or staged, too.
     one_way = tuple(number for number in everything if number not in both_ways)
-    tilings = [
+    plain = [
         shape._replace(
-            tile=(*some, *shape.tile),
-            staged=staged,
             chunk=_chunks(extent, shape.shared)[-1],
             # Whole groups skip taps that are not their residue class's, if these are outside.
             taps=() if facts.tests else r.taps,
         )
-        for shape, some, staged in product(
-            (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r)),
-            dict.fromkeys(((), inner[:1])),
-            dict.fromkeys((one_way, everything)),
-        )
+        for shape in (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r))
         if shape.group <= device.max_work_group_size
         and (not (shape.fours and shape.shared > 1) or _leaves_idle(facts, r, shape, device))
         # Separate sums need registers for their places.
         and not (r.is_turned and r.taps and shape.rows * shape.columns * FOUR > MOST_APART)
+    ]
+    tilings = [
+        shape._replace(tile=(*some, *shape.tile), staged=staged)
+        for shape, some, staged in product(
+            plain, dict.fromkeys(((), inner[:1])), dict.fromkeys((one_way, everything))
+        )
     ]
     of_classes = [
         shape._replace(
@@ -229,16 +230,17 @@ def _chunks(extent: int, shared: int) -> list[int]:
     return sorted(found, key=lambda c: -abs(c - CHUNKS[1]))
 
 
-def _roughly(tiles: Tiles, shape: Shape, device: Device) -> float:
+def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
     """Rough cost of a tiling by its waste, its loads, and the occupancy of the device."""
-    facts, reach = tiles.facts, tiles.levels.reach
+    reach, extents = reach_of(r, shape), facts.extents
     groups, waste = 1, 1.0
     for name in facts.output_indices:
-        count = ceil_div(facts.extents[name], reach[name])
+        extent, own = extents[name], reach.get(name, 1)
+        count = ceil_div(extent, own)
         groups *= count
-        waste *= count * reach[name] / facts.extents[name]
+        waste *= count * own / extent
     fill = groups / device.compute_units / ceil_div(groups, device.compute_units)
-    columns = reach[tiles.roles.along]
+    columns = reach[r.along]
     rows = prod(reach.values()) // columns
     near = 0.5 / shape.rows + 0.5 / (shape.columns * FOUR)
     return waste * (1 + near + 8 / rows + 8 / columns) / fill
@@ -265,8 +267,8 @@ def _few_shares(facts: Facts, r: Roles, tile: tuple[int, int], items: int) -> It
 
 def _leaves_idle(facts: Facts, r: Roles, shape: Shape, device: Device) -> bool:
     """Whether tiles whose sums are not divided have too few sub-groups for a device."""
-    levels = body(facts, r, shape)
-    groups = prod(levels.rest(name) for name in facts.output_indices)
+    reach = reach_of(r, shape)
+    groups = prod(ceil_div(facts.extents[n], reach.get(n, 1)) for n in facts.output_indices)
     sub_groups = groups * shape.group // shape.shared // max(device.sub_group_size, 1)
     return sub_groups < LEAST_SUB_GROUPS * device.compute_units
 

@@ -150,6 +150,14 @@ def body(facts: Facts, r: Roles, s: Shape) -> Levels:
     return levels
 
 
+def reach_of(r: Roles, s: Shape) -> dict[str, int]:
+    """Number of values of each index that the levels of `body` reach, where these are several."""
+    found = {r.along: s.lanes}
+    for name, count in ((r.along, s.columns), *s.tile, *s.items, *s.sub_groups):
+        found[name] = found.get(name, 1) * count
+    return found
+
+
 def has_vectors(facts: Facts, r: Roles, name: str) -> bool:
     """Whether rows along an index read vectors of their own."""
     return any(name in t.names for t in facts.inputs if r.along in t.names)
