@@ -23,6 +23,7 @@ from tiledialect.passes.diagnostics.value_text import described
 from tiledialect.passes.split.rewrites.piece_names import is_kept
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
 from tiledialect.passes.split.rewrites.split_choice import (
+    SplitKernels,
     Weighed,
     search_splits_ahead,
     weighed_splits,
@@ -82,9 +83,10 @@ class TileSplitReductionPass(PassWithFlags):
         reasons: list[str] = []
         ops = ops_of(module, ContractionOp)
         rows = _in_kept_rows(ops, device) if device is not None else set[ContractionOp]()
+        known = SplitKernels()
         if device is not None:
             weighed = [op for op in ops if op not in rows and not is_kept([op], self.keep)]
-            search_splits_ahead(weighed, device, precision_of(module))
+            search_splits_ahead(weighed, device, precision_of(module), known)
         for op in ops:
             if op.aggregation.data is Aggregation.assign:
                 continue
@@ -95,7 +97,7 @@ class TileSplitReductionPass(PassWithFlags):
             elif op in rows:
                 found = "work-groups keep its rows for other aggregates of them"
             else:
-                found = weighed_splits(op, device, precision_of(module))
+                found = weighed_splits(op, device, precision_of(module), known)
             if self.explain:
                 reasons.append(f"{described(op.result)}: {_explained(found)}")
             if isinstance(found, Weighed) and found.ops:

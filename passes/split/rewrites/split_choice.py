@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -93,8 +93,44 @@ class Weighed:
         return "\n".join([whole, *map(str, self.splits)])
 
 
+class SplitKernels:
+    """The kernels of splits: equal contractions, as those of equal layers, have equal ones."""
+
+    def __init__(self):
+        self._known: dict[Hashable, tuple[Facts, ...]] = {}
+
+    def of(self, op: ContractionOp, facts: Facts, index: str, parts: int) -> tuple[Facts, ...]:
+        """The kernels of a split, the last one first; none if it is refused."""
+        types = tuple(v.type for v in (*op.operands, op.result))
+        key = facts, types, tuple(sorted(op.properties.items())), index, parts
+        if key not in self._known:
+            made = _split(op, facts, index, parts)
+            # A contraction that fills a tensor with one number is fused away, or short.
+            self._known[key] = tuple(
+                contraction_facts(x)
+                for x in reversed(made)
+                if isinstance(x, ContractionOp) and x.aggregation.data is not Aggregation.assign
+            )
+            for unused in reversed(made):
+                unused.erase()
+        return self._known[key]
+
+
+def _split(op: ContractionOp, facts: Facts, index: str, parts: int) -> list[Operation]:
+    """The ops of a split; none if it is refused."""
+    try:
+        return ReductionSplit(op, index, parts, _multiple(facts.extents[index], parts)).ops()
+    except TileError:
+        return []
+
+
 def search_splits_ahead(
-    ops: Iterable[ContractionOp], device: Device, precision: str, *, every: bool = False
+    ops: Iterable[ContractionOp],
+    device: Device,
+    precision: str,
+    known: SplitKernels,
+    *,
+    every: bool = False,
 ) -> None:
     """Search for the schedules of contractions and of their splits at once, if there is a way to;
     with ``every`` for those of contractions without splits, too.
@@ -118,28 +154,19 @@ def search_splits_ahead(
         for op, facts, outputs in wanted:
             if not _groups_reason(facts, outputs, device):
                 for index, parts in _splits(op, facts, outputs, device):
-                    yield from _pieces(op, facts, index, parts)
+                    yield from known.of(op, facts, index, parts)
 
     search_ahead(wholes(), device)
     search_ahead(pieces(), device)
 
 
-def _pieces(op: ContractionOp, facts: Facts, index: str, parts: int) -> list[Facts]:
-    """The kernels of a split; none if it is refused."""
-    try:
-        made = ReductionSplit(op, index, parts, _multiple(facts.extents[index], parts)).ops()
-    except TileError:
-        return []
-    found = _kernels(made)
-    for unused in reversed(made):
-        unused.erase()
-    return found
-
-
-def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed | str:
+def weighed_splits(
+    op: ContractionOp, device: Device, precision: str, known: SplitKernels | None = None
+) -> Weighed | str:
     """Estimated times of the splits of a contraction, or the reason why none was weighed.
 
-    A product on tensor cores with this ``precision`` has parts if its tiles fill too few units.
+    ``known`` keeps the kernels of splits for other contractions. A product on tensor cores with
+    this ``precision`` has parts if its tiles fill too few units.
     """
     if op.domain is None:
         return "the ranges of its indices are not known yet"
@@ -152,7 +179,7 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
     reason = _plain_reason(op, facts, outputs, device, precision)
     if reason := reason or _groups_reason(facts, outputs, device):
         return reason
-    found: list[Operation] = []
+    known, chosen = known or SplitKernels(), None
     splits: list[WeighedSplit] = []
     whole = best_seconds(facts, device)
     launch = device.launch_seconds
@@ -163,18 +190,15 @@ def weighed_splits(op: ContractionOp, device: Device, precision: str) -> Weighed
         and not facts.is_product
     )
     for index, parts in _splits(op, facts, outputs, device):
-        try:
-            made = ReductionSplit(op, index, parts, _multiple(facts.extents[index], parts)).ops()
-        except TileError:
-            continue
-        enough = MORE_PARTS * least if found and are_columns else least
-        seconds, is_known = _seconds(enough, made, device)
-        splits.append(WeighedSplit(index, parts, seconds, is_known))
-        if seconds < enough:
-            found, made, least = made, found, seconds
-        for unused in reversed(made):
-            unused.erase()
-    return Weighed(whole, tuple(splits), found) if splits else "it has no sum that can be split"
+        if kernels := known.of(op, facts, index, parts):
+            enough = MORE_PARTS * least if chosen is not None and are_columns else least
+            seconds, is_known = _seconds(enough, kernels, device)
+            splits.append(WeighedSplit(index, parts, seconds, is_known))
+            if seconds < enough:
+                chosen, least = (index, parts), seconds
+    if not splits:
+        return "it has no sum that can be split"
+    return Weighed(whole, tuple(splits), _split(op, facts, *chosen) if chosen is not None else [])
 
 
 def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None:
@@ -365,29 +389,18 @@ def _multiple(extent: int, parts: int) -> int:
     return CHUNK if extent >= 4 * CHUNK * parts else 1
 
 
-def _seconds(enough: float, ops: Sequence[Operation], device: Device) -> tuple[float, bool]:
-    """Seconds of the kernels of some contractions, one after the other; whether they are exact.
+def _seconds(enough: float, kernels: Sequence[Facts], device: Device) -> tuple[float, bool]:
+    """Seconds of some kernels, the last one first, one after the other; whether they are exact.
 
     Splits that take `enough` at least are not weighed to the end: the last kernels, of fewer
     points, show that at little cost.
     """
-    kernels = _kernels(ops)
     seconds = [least_seconds(facts, device) for facts in kernels]
     for k, facts in enumerate(kernels):
         if (least := in_sequence(reversed(seconds), device)) >= enough:
             return least, False
         seconds[k] = best_seconds(facts, device)
     return in_sequence(reversed(seconds), device), True
-
-
-def _kernels(ops: Sequence[Operation]) -> list[Facts]:
-    """The kernels of some contractions, the last one first."""
-    return [
-        contraction_facts(op)
-        for op in reversed(ops)
-        # A contraction that fills a tensor with one number is fused away, or short.
-        if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
-    ]
 
 
 def _begins_rows(op: ContractionOp) -> bool:
