@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import importlib
 import pickle
@@ -380,6 +381,30 @@ def test_files_are_written_as_a_whole(path, monkeypatch):
             td.torch.save(model, path, x)
     check(td.torch.load(model, path), model, x)
     assert [*path.parent.iterdir()] == [path]
+
+
+@torch.no_grad()
+def test_arguments(path):
+    model, x = Layers(), torch.randn(5, 6)
+    for call, said in (
+        (lambda: td.torch.save(model, None, x), "save takes a path, not NoneType"),
+        (lambda: td.torch.load(model, 3), "load takes a path, not int"),
+        (lambda: td.torch.save(model, path, x, options=3), "`options` must be a mapping"),
+        (lambda: td.torch.save(model, path, x, options=None), "`options` must be a mapping"),
+    ):
+        with pytest.raises(td.TileError, match=said):
+            call()
+    assert not path.exists()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_copies_are_refused(path, copied):
+    model, x = Layers(), torch.randn(5, 6)
+    saved = td.torch.save(model, path, x)
+    with pytest.raises(td.TileError, match="copy the model, and load the file"):
+        copied(saved)
+    check(td.torch.load(copy.deepcopy(model), path), model, x)
 
 
 def test_texts_of_constants():

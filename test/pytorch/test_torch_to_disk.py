@@ -148,6 +148,8 @@ def _resident(folder):
 def test_errors(tmp_path):
     with pytest.raises(td.TileError, match="to_disk takes a"):
         td.torch.to_disk(torch.rand(3))
+    with pytest.raises(td.TileError, match="to_disk takes a path, not int"):
+        td.torch.to_disk(Scaled(), 3)
     (tmp_path / "file").write_text("")
     with pytest.raises(td.TileError, match=r"the parameters cannot be written to .*file"):
         td.torch.to_disk(Scaled(), tmp_path / "file")

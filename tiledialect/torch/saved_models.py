@@ -29,7 +29,7 @@ from tiledialect.api.error_boundary import front_door
 from tiledialect.errors import TileError
 from tiledialect.output_files import replacing
 from tiledialect.torch.kept_graphs import UnknownError
-from tiledialect.torch.residence.residence import check_module
+from tiledialect.torch.residence.residence import check_module, path_of
 from tiledialect.torch.unwritten_guards import (
     MISSING,
     UnwrittenGuards,
@@ -67,6 +67,11 @@ class SavedModel:
                 f"the model was not saved for such a call: {self._misfit(inputs, named)}"
             )
         return self._run.fn(self._model, *inputs, **named)
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TileError(
+            "code of a saved model cannot be copied: copy the model, and load the file for the copy"
+        )
 
     def _misfit(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> str:
         """Guard that a call does not pass, without the place of PyTorch's trace."""
@@ -124,6 +129,9 @@ def save(
             cannot be written, or the file cannot be written.
     """
     check_module(model, "save")
+    target = path_of(path, "save")
+    if not isinstance(options, Mapping):
+        raise TileError(f"`options` must be a mapping of names, got {options!r}")
     guards = UnwrittenGuards()
     own = {**options, "guard_filter_fn": guards.written}
     whole = torch.compile(_call, backend="tiledialect", fullgraph=True, options=own)
@@ -138,7 +146,7 @@ def save(
         raise _refusal(f"its code depends on {error}") from error
     # PyTorch has code for files of its own, too, which would stay as long as the process.
     PrecompileContext._backend_artifacts_by_key.pop(run._artifacts.backend_id, None)
-    with replacing(path) as file:
+    with replacing(target) as file:
         file.write(disk.sealed(pickle.dumps((data, known)), FORMAT))
     return SavedModel(model, run, known)
 
@@ -151,8 +159,9 @@ def load(model: torch.nn.Module, path: str | Path) -> SavedModel:
         TileError: the file cannot be read, or is of other sources or versions, or of another model.
     """
     check_module(model, "load")
+    source = path_of(path, "load")
     try:
-        written = disk.unsealed(Path(path).read_bytes(), FORMAT)
+        written = disk.unsealed(source.read_bytes(), FORMAT)
     except OSError as error:
         raise TileError(f"{path} cannot be read: {error}") from error
     if written is None:

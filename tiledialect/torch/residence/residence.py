@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -172,6 +173,13 @@ def to_host(model: torch.nn.Module) -> torch.nn.Module:
     return model
 
 
+def path_of(given: object, called: str) -> Path:
+    """The path of a file or folder; a TileError if it is none."""
+    if not isinstance(given, str | PathLike):
+        raise TileError(f"{called} takes a path, not {type(given).__name__}")
+    return Path(os.fsdecode(given))
+
+
 def check_module(model: Any, called: str) -> None:
     """Raise a TileError for what is no module, or has parameters without a shape."""
     if not isinstance(model, torch.nn.Module):
@@ -202,7 +210,7 @@ def to_disk(model: torch.nn.Module, folder: str | PathLike[str] | None = None) -
         TileError: the argument is no module, or the file cannot be written.
     """
     check_module(model, "to_disk")
-    chosen = disk.folder() if folder is None else Path(folder)
+    chosen = disk.folder() if folder is None else path_of(folder, "to_disk")
     for before, after in moved_to_file(model, chosen):
         if (own := _residents.pop(before._cdata, None)) is not None:
             own.reference = StorageWeakRef(after)
