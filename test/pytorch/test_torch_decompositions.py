@@ -369,6 +369,22 @@ def test_operator_of_lists(name):
     torch.testing.assert_close(found, operator(*operands), rtol=1e-5, atol=1e-6, equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xs, _: torch._foreach_norm(xs, 1, dtype=torch.float64),
+        lambda xs, _: torch.ops.aten._foreach_powsum(xs, 3, torch.float64),
+        lambda _, ns: torch._foreach_addcmul(ns, ns, ns, value=1.7),
+        lambda _, ns: torch._foreach_addcmul(ns, ns, ns, [1.7, -0.5]),
+    ],
+    ids=["norm", "powsum", "addcmul", "addcmul-list"],
+)
+def test_operators_of_lists_with_types(call):
+    operands = [torch.rand(3), torch.rand(2, 2)], [torch.arange(4), torch.arange(3)]
+    found = torch.compile(call, backend="tiledialect", options={"strict": True})(*operands)
+    torch.testing.assert_close(found, call(*operands))
+
+
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "NAdam", "Adagrad"])
 def test_steps_of_optimizers_by_lists_are_not_left_to_pytorch(name):
     models = [nn.Linear(3, 2), nn.Linear(3, 2)]

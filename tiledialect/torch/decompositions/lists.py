@@ -17,6 +17,9 @@ PREFIX = "aten::_foreach_"
 
 def _added(join: Callable[..., Tensor], x: Tensor, first: Tensor, second: Tensor, value: Any = 1):
     """``addcmul`` and ``addcdiv``; ``value`` is a number, or a tensor with one."""
+    if not any(own.is_floating_point() for own in (x, first, second)):
+        # As the others: an integer.
+        value = value.long() if isinstance(value, Tensor) else int(value)
     return x + join(value * first, second)
 
 
@@ -24,7 +27,11 @@ def _copied(x: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     return source.to(x.dtype).expand(x.shape).clone()
 
 
-def _power_sum(x: Tensor, order: float = 2, *, dtype: torch.dtype | None = None) -> Tensor:
+def _norm(x: Tensor, order: float = 2, dtype: torch.dtype | None = None) -> Tensor:
+    return torch.linalg.vector_norm(x, order, dtype=dtype)
+
+
+def _power_sum(x: Tensor, order: float = 2, dtype: torch.dtype | None = None) -> Tensor:
     return x.to(dtype or x.dtype).abs().pow(order).sum()
 
 
@@ -34,7 +41,7 @@ OTHERS: Mapping[str, Callable[..., Tensor]] = {
     "copy": _copied,
     "maximum": torch.clamp_min,
     "minimum": torch.clamp_max,
-    "norm": torch.linalg.vector_norm,
+    "norm": _norm,
     "powsum": _power_sum,
     "zero": torch.zeros_like,
 }
