@@ -12,12 +12,13 @@ import pickle
 import signal
 import sys
 from base64 import b64decode, b64encode
+from collections import deque
 from collections.abc import Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from io import BytesIO
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
 from tiledialect.lowering.runtime.child_process import Server, processors, say
@@ -56,37 +57,51 @@ class Processes:
 
     def __init__(self, count: int):
         self._servers = [Server(COMMAND, None) for _ in range(count)]
-        self._idle = SimpleQueue[Server]()
-        for server in self._servers:
-            self._idle.put(server)
 
     def search(self, wanted: Sequence[Facts], device: Device) -> Mapping[Facts, object]:
         """The best candidates of kernels; what no process finds is left out."""
-        jobs = [_text((facts, device)) for facts in wanted]
-        with ThreadPoolExecutor(len(self._servers)) as threads:
-            answers = list(threads.map(self._asked, jobs))
-        rows = zip(wanted, answers, strict=True)
-        return {facts: _value(answer) for facts, answer in rows if answer is not None}
+        jobs, answers = SimpleQueue[tuple[Facts, str]](), dict[Facts, str]()
+        for facts in wanted:
+            jobs.put((facts, _text((facts, device))))
+        # Executors take nothing more when the main thread has ended.
+        threads = [Thread(target=_ask, args=(own, jobs, answers)) for own in self._servers]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:
+            # Where the user interrupts it, the others are not asked.
+            deque(_taken(jobs), maxlen=0)
+            for thread in threads:
+                thread.join()
+        return {facts: _value(answers[facts]) for facts in wanted if facts in answers}
 
     def close(self) -> None:
         """End the processes."""
         for server in self._servers:
             server.stop()
 
-    def _asked(self, job: str) -> str | None:
-        """Answer of a process; None if it ends or hangs, or cannot be started."""
-        server = self._idle.get()
-        try:
-            child = server.running()
-            if child is None:
-                return None
-            child.ask(job)
-            report = child.report(LIMIT, "a search")
-            if report.tried:
-                server.stop()
-            return report.said.get("found")
-        finally:
-            self._idle.put(server)
+
+def _taken(jobs: SimpleQueue[tuple[Facts, str]]) -> Generator[tuple[Facts, str]]:
+    """Jobs that are left, which no other takes."""
+    with suppress(Empty):
+        while True:
+            yield jobs.get_nowait()
+
+
+def _ask(server: Server, jobs: SimpleQueue[tuple[Facts, str]], answers: dict[Facts, str]) -> None:
+    """Take jobs for a process; one has no answer if the process ends, hangs, or does not start."""
+    for facts, job in _taken(jobs):
+        child = server.running()
+        if child is None:
+            continue
+        child.ask(job)
+        report = child.report(LIMIT, "a search")
+        if report.tried:
+            server.stop()
+        elif "found" in report.said:
+            answers[facts] = report.said["found"]
 
 
 class _Fields(pickle.Pickler):

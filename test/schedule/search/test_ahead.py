@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -106,6 +108,29 @@ def test_processes_find_the_same_schedules():
         found = {**found_ahead()}
     assert found == {(facts, device): best_alone(facts, device) for facts in wanted}
     assert not found_ahead()
+
+
+LATE = """
+import threading, time
+from tiledialect.lowering.runtime.program.search_processes import Processes
+
+def late():
+    threading.main_thread().join()
+    time.sleep(0.2)
+    processes = Processes(2)
+    try:
+        print(processes.search(["no kernel"], None))
+    finally:
+        processes.close()
+
+threading.Thread(target=late).start()
+"""
+"""A thread that goes on when the main thread has ended, as one that trains."""
+
+
+def test_threads_that_outlive_the_main_thread_search():
+    run = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("{}\n", "")
 
 
 def test_what_processes_do_not_find_is_searched_for_here(monkeypatch: pytest.MonkeyPatch):
