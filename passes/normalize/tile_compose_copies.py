@@ -156,12 +156,12 @@ class TileComposeCopiesPass(ModulePass):
     A copy is a contraction each of whose elements is an element of its operand: a transposed
     tensor, a slice, a repetition. Where all uses of it are operands of contractions, by themselves
     or through reshapes, these read its source at the composed index expressions, and the copy is
-    not made. These must be affine: a reshape that divides axes in another way is taken where
-    indices or sums of them are the digits of an element's number, as those of heads and batch. A
-    reshape may also merge the axes of a repetition, as those of the heads that share keys: the
-    contractions get an index for each of these axes, and so do sums over rows and copies behind
-    them. Schedules may still copy an operand into another layout. Kernels
-    that are given stay as they are, with the indices that their schedules name.
+    not made. The composed expressions must be affine: a reshape that divides axes in another way
+    is taken where indices or sums of them are the digits of an element's number, as those of heads
+    and batch. A reshape may also merge the axes of a repetition, as those of the heads that share
+    keys: the contractions get an index for each of these axes, and so do sums over rows and copies
+    behind them. Schedules may still copy an operand into another layout. Kernels that are given
+    stay as they are, with the indices that their schedules name.
     """
 
     name = "tile-compose-copies"

@@ -1,5 +1,4 @@
-"""Processes that search for schedules, for compilations that need many on devices with many
-candidates.
+"""Processes that search for the schedules of a compilation's kernels.
 
 Kernels' facts and candidates are plain values. A process gets one kernel after the other, a line
 each, and answers with its best candidate.
@@ -95,7 +94,8 @@ def _ask(server: Server, jobs: SimpleQueue[tuple[Facts, str]], answers: dict[Fac
     for facts, job in _taken(jobs):
         child = server.running()
         if child is None:
-            continue
+            jobs.put((facts, job))
+            return
         child.ask(job)
         report = child.report(LIMIT, "a search")
         if report.tried:

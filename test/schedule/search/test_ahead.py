@@ -143,6 +143,16 @@ def test_what_processes_do_not_find_is_searched_for_here(monkeypatch: pytest.Mon
         processes.close()
 
 
+def test_a_process_that_cannot_be_started_leaves_kernels_to_others(monkeypatch: pytest.MonkeyPatch):
+    processes, wanted = Processes(2), _products()
+    first = processes._servers[0]  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(first, "running", lambda: None)
+    try:
+        assert processes.search(wanted, _device("h100")).keys() == {*wanted}
+    finally:
+        processes.close()
+
+
 def test_few_processors_search_in_this_process(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(search_processes, "processors", lambda: search_processes.LEAST - 1)
     with searching_in_processes():

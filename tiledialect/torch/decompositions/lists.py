@@ -63,11 +63,12 @@ def _decomposition(operator: Callable[..., Tensor], arguments: Sequence[Any]):
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Decompositions of the operators of lists that this version of PyTorch has."""
     found = dict[Any, Callable[..., Any]]()
-    for full in torch._C._dispatch_get_all_op_names():
-        name, _, overload = full.removeprefix(PREFIX).partition(".")
+    names = torch._C._dispatch_get_all_op_names()
+    for full in (own.removeprefix(PREFIX) for own in names if own.startswith(PREFIX)):
+        name, _, overload = full.partition(".")
         operator = OTHERS.get(name, getattr(torch, name, None))
         is_functional = not name.endswith("_") and not overload.endswith("out")
-        if full.startswith(PREFIX) and is_functional and operator is not None:
+        if is_functional and operator is not None:
             own = getattr(getattr(torch.ops.aten, f"_foreach_{name}"), overload or "default")
             found[own] = _decomposition(operator, own._schema.arguments)
     return found
