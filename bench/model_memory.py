@@ -52,8 +52,8 @@ from tiledialect.lowering.runtime.program.plan import Plan
 
 FIRST = "first"
 """Name of the model that loads all that others need."""
-WAYS = ("compile", "disk", "onnx", "training", "inductor", "inductor_training", "onnxruntime")
-PEERS = WAYS[4:]
+PEERS = ("inductor", "inductor_training", "onnxruntime")
+WAYS = ("compile", "disk", "onnx", "training", *PEERS)
 FILES = ("onnx", "onnxruntime")
 """Ways that read an exported model."""
 PARTS = ("weights", "grads", "arena", "outputs", "python", "files", "rest")
@@ -105,7 +105,7 @@ def _status(key: str) -> int:
 
 
 def _python_heap() -> int:
-    """Bytes that Python has taken for small objects; it tells the standard error alone."""
+    """Bytes that Python has taken for small objects, of which the standard error alone is told."""
     with tempfile.TemporaryFile() as file:
         stderr = os.dup(2)
         os.dup2(file.fileno(), 2)
@@ -215,7 +215,7 @@ def _loaded(path: Path, way: str) -> tuple[int, int, Callable[[], Any]]:
 
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
         given = dict(zip((i.name for i in session.get_inputs()), inputs, strict=True))
-        # It does not tell the weights, which are almost all of the file.
+        # The session does not tell the weights, which are almost all of the file.
         return path.stat().st_size, sum(x.nbytes for x in inputs), lambda: session.run(None, given)
     model = td.onnx.load(path)
     described = model._described.values()
@@ -251,8 +251,8 @@ def _gradients() -> int:
     torch = sys.modules.get("torch")
     if torch is None:
         return 0
-    kinds = (o for o in gc.get_objects() if isinstance(o, torch.nn.Parameter))
-    return _nbytes(p.grad for p in kinds if p.grad is not None)
+    parameters = (o for o in gc.get_objects() if isinstance(o, torch.nn.Parameter))
+    return _nbytes(p.grad for p in parameters if p.grad is not None)
 
 
 def measured(name: str, way: str, folder: Path, options: argparse.Namespace) -> dict[str, int]:

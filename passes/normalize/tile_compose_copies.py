@@ -47,10 +47,11 @@ class Read:
         if op.domain is None or op.symbols or op.sizes:
             return None
         found: Access | None = op.accesses.data[self.operand].data
-        if not reads_inside(found, shape(op.inputs[self.operand]), ranges_of(op)):
+        ranges = ranges_of(op)
+        if not reads_inside(found, shape(op.inputs[self.operand]), ranges):
             return None
         for reshape in reversed(self.reshapes):
-            found = None if found is None else _before(reshape, found, ranges_of(op))
+            found = None if found is None else _before(reshape, found, ranges)
         return found
 
 

@@ -7,6 +7,7 @@ without them.
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -110,11 +111,9 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
     chosen = program.schedules, program.fusion, program.passes
     # A budget cuts decisions short, which others are not to take over.
     kept = program.kept_modules if program.budget is None else None
-    with transferring(program.known_schedules), limited(program.budget):
-        if program.budget is not None:
-            return compile_module(*given, *chosen, kept)
-        with searching_in_processes():
-            return compile_module(*given, *chosen, kept)
+    others = searching_in_processes() if program.budget is None else nullcontext()
+    with transferring(program.known_schedules), limited(program.budget), others:
+        return compile_module(*given, *chosen, kept)
 
 
 @compilation()

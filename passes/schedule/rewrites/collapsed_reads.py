@@ -25,6 +25,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index.contraction import Constraint
+from tiledialect.index.digits import joined
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.ir.names import keep_name, with_type
 from tiledialect.schedule.cost.device import LINE
@@ -117,9 +118,7 @@ def _collapse(kernel: KernelOp, op: ContractionOp, row: CollapsedRead) -> None:
     assert isinstance(value, BlockArgument)
     sizes, access = shape(value), op.accesses.data[row.operand].data
     kept = len(sizes) - row.axes
-    flat = IndexExpr()
-    for expr, size in zip(access[kept:], sizes[kept:], strict=True):
-        flat = flat * size + expr
+    flat = joined(access[kept:], sizes[kept:])
     # Each axis bounded its index; the row bounds the first one.
     ends = [
         ConstraintAttr(Constraint(expr, IndexExpr.of(size)))
