@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,9 +154,8 @@ class Server:
 
 def start(command: str, arguments: Iterable[str], stack: ExitStack) -> Child | None:
     """A child that runs a text of Python, and is gone with the stack; None if none can be."""
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(CHECKS)}
-    environment["PYTHONPATH"] = path
+    environment["PYTHONPATH"] = os.pathsep.join(_folders(sys.path))
     with suppress(OSError):
         kept = tempfile.TemporaryDirectory(prefix="tiledialect-", ignore_cleanup_errors=True)
         environment[POCL_CACHE] = stack.enter_context(kept)
@@ -174,6 +173,13 @@ def start(command: str, arguments: Iterable[str], stack: ExitStack) -> Child | N
         return None
     stack.callback(_end_process, process)
     return Child(process)
+
+
+def _folders(path: Iterable[str]) -> Iterator[str]:
+    """Folders of modules; a working folder that is gone has none."""
+    for entry in path:
+        with suppress(FileNotFoundError):
+            yield entry or os.getcwd()
 
 
 def processors() -> int:

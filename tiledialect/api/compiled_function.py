@@ -179,7 +179,7 @@ class CompiledFunction:
         Args:
             shapes: the inputs of each call, in order or by name, given as for ``opencl``.
         """
-        from concurrent.futures import ThreadPoolExecutor
+        from tiledialect.threads import Threads
 
         calls = [
             self.types((), given) if isinstance(given, Mapping) else self.types(given, {})
@@ -187,7 +187,7 @@ class CompiledFunction:
         ]
         state = self._state()
         # It stops at the first refused one, and waits for the running ones.
-        with ThreadPoolExecutor(1) as builder:
+        with Threads(1) as builder:
             made = (self._specialize(types, self.device) for types in calls)
             building = [builder.submit(own.executable, state, on_host=True) for own in made]
             for one in building:

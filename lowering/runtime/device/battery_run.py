@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ from tiledialect.lowering.quirks.prelude import prelude
 from tiledialect.lowering.runtime.device import battery
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.lowering.runtime.program.build import build_options, build_program
+from tiledialect.threads import Threads
 
 
 def first_fault(
@@ -34,7 +34,7 @@ def first_fault(
         whole = next(filter(None, (batch.named(of) for batch in batches)), None)
         batches = whole.smallest() if whole is not None else []
     trial = _Trial(device, cl.Context([opencl]), begin)
-    with ThreadPoolExecutor(1) as pool:
+    with Threads(1) as pool:
         # The next programs are written while the driver builds one.
         sources = pool.map(trial.source, batches)
         faults = map(trial.fault, batches, sources)

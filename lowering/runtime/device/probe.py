@@ -15,7 +15,6 @@ import platform
 import shutil
 import sys
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from tiledialect import caches, disk
 from tiledialect.lowering.runtime import child_process as child
 from tiledialect.lowering.runtime.device.device import Device, every_device
 from tiledialect.lowering.runtime.progress import progress
+from tiledialect.threads import Threads
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -58,7 +58,7 @@ def reasons(devices: Mapping[Device, cl.Device]) -> dict[Device, str]:
         names = " and ".join(device.id for device in new)
         text = f"testing {names}, once"
         # All at once: a good part of the time goes to loading their compilers.
-        with progress(text), ThreadPoolExecutor(len(new)) as pool:
+        with progress(text), Threads(len(new)) as pool:
             outcomes = [*pool.map(_tried, new)]
         for device, outcome in zip(new, outcomes, strict=True):
             # Where no process can be started, this one must take the risk.
@@ -153,7 +153,7 @@ def _tried(device: Device) -> str | None:
     """Reason why a device cannot be used, empty if it can; None if no process can be started."""
     count = min(SHARES, child.processors())
     shares = [f"{k}/{count}" for k in range(count)]
-    with ThreadPoolExecutor(count) as pool:
+    with Threads(count) as pool:
         reports = [*pool.map(partial(_report, device), shares)]
     for share, report in zip(shares, reports, strict=True):
         if report is None:

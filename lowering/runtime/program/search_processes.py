@@ -15,9 +15,9 @@ from collections import deque
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
+from functools import partial
 from io import BytesIO
 from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any
 
 from tiledialect.lowering.runtime.child_process import Server, processors, say
@@ -25,6 +25,7 @@ from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.search.ahead import searching
 from tiledialect.schedule.search.choice import best_alone
+from tiledialect.threads import Threads
 
 MOST = 8
 """Most processes: each holds some 50 MB."""
@@ -62,18 +63,12 @@ class Processes:
         jobs, answers = SimpleQueue[tuple[Facts, str]](), dict[Facts, str]()
         for facts in wanted:
             jobs.put((facts, _text((facts, device))))
-        # Executors take nothing more when the main thread has ended.
-        threads = [Thread(target=_ask, args=(own, jobs, answers)) for own in self._servers]
-        for thread in threads:
-            thread.start()
-        try:
-            for thread in threads:
-                thread.join()
-        finally:
-            # Where the user interrupts it, the others are not asked.
-            deque(_taken(jobs), maxlen=0)
-            for thread in threads:
-                thread.join()
+        with Threads(len(self._servers)) as pool:
+            try:
+                deque(pool.map(partial(_ask, jobs=jobs, answers=answers), self._servers), maxlen=0)
+            finally:
+                # Where the user interrupts it, the others are not asked.
+                deque(_taken(jobs), maxlen=0)
         return {facts: _value(answers[facts]) for facts in wanted if facts in answers}
 
     def close(self) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +43,17 @@ def test_a_child_that_is_stopped_meanwhile_is_killed(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(Server, "_child", own, raising=False)
         server.kill()
         assert child.process.wait(60) < 0
+
+
+def test_a_child_starts_in_a_working_folder_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Where Python runs a text, its modules are in the working folder, too."""
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with ExitStack() as stack:
+        child = start(LINES + "say(reason='done')", (), stack)
+        assert child is not None and child.report(1000.0, "nothing").reason == "done"
