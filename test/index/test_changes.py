@@ -189,8 +189,31 @@ def test_what_is_absorbed_reaches_later_variables():
     assert spelled(change) == {
         "i": "i_0 + 2*i_1 + 8*i_2",
         "j": "i_0 + 2*j_0 + 8*j_1",
-        "k": "j_0 + 3*i_1 + 4*k_0",
+        "k": "j_0 - i_1 + 4*k_0",
     }
+
+
+@pytest.mark.parametrize("inputs", [4, 8])
+def test_taps_of_two_classes_make_a_box(inputs):
+    """Two of four taps meet an even place, the other two an odd one, however few inputs there are:
+    no tap is tested, where ``v0 + 2*v1 + 1`` would need a loop of three."""
+    space = IndexSpace((2 * I + J - 1,), (2 * inputs,), ((I,), (J,)), ((inputs,), (4,)))
+    reduced = reduce(space).space
+    change = defract(reduced)
+    check_same_points(reduced, change, listed(reduced))
+    assert str(change.space) == (
+        "[v0_0 + 2*v0_1] <- [v0_0 + v0_1 - v1_0] [-v0_0 + 2*v1_0 + 1], 0 <= v0_0 < 2"
+    )
+    ranges = {name: str(bounds) for name, bounds in sets.ranges(change.space).items()}
+    assert ranges == {"v0_0": "0..2", "v0_1": f"0..{inputs}", "v1_0": "0..2"}
+
+
+def test_digits_of_many_values_keep_the_least_remainders():
+    space = IndexSpace((300 * I + J - 1,), (1200,), ((I,), (J,)), ((4,), (600,)))
+    reduced = reduce(space).space
+    change = defract(reduced)
+    check_same_points(reduced, change, listed(reduced))
+    assert "- 300*v1_0" not in str(change.space) and "-v0_0" not in str(change.space)
 
 
 parallel_constraints = st.lists(

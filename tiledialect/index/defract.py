@@ -18,14 +18,18 @@ element of the output has one owner. (PlaidML's ``defract``.)
 from __future__ import annotations
 
 from fractions import Fraction
-from math import gcd
+from itertools import product
+from math import gcd, prod
 
 from tiledialect.index.change import Change, changed, coefficients, nothing
 from tiledialect.index.contraction import IndexSpace, remembered
-from tiledialect.index.expr import Constraint, IndexExpr
+from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.index.lattice import Matrix, dual, hermite
 from tiledialect.index.parallel import without_redundant
 from tiledialect.index.sets import is_empty, ranges
+
+MOST_CASES = 256
+"""Most values of digits, for all signs of their coefficients, that are tried for one variable."""
 
 
 @remembered
@@ -36,7 +40,7 @@ def defract(space: IndexSpace) -> Change:
     each digit but the last is bounded by a constraint. Redundant constraints are dropped. Raises
     ``UnboundedIndexError``.
     """
-    ranges(space)  # every index has one
+    bounds = ranges(space)  # every index has one
     if is_empty(space):
         return nothing(space)
     if all(c.expr.denominator == 1 for c in space.all_constraints()):
@@ -44,7 +48,7 @@ def defract(space: IndexSpace) -> Change:
     basis = _lattice(space)
     lattice = MixedRadixLattice()
     for j, name in enumerate(space.variables, 1):
-        lattice.add(name, [int(basis[i][j]) for i in range(j + 1)])
+        lattice.add(name, [int(basis[i][j]) for i in range(j + 1)], bounds[name])
     values, digits = lattice.values, lattice.digit_constraints()
     return Change(without_redundant(changed(space, values), digits), values)
 
@@ -72,7 +76,7 @@ class MixedRadixLattice:
         self.values: dict[str, IndexExpr] = {}
         self._factors: list[IndexExpr] = [IndexExpr.of(1)]  # those of the rows so far
 
-    def add(self, name: str, column: list[int]) -> None:
+    def add(self, name: str, column: list[int], bounds: Range) -> None:
         """Add a coordinate: an integer combination of the rows so far, and of a new one."""
         *above, pivot = column
 
@@ -83,10 +87,11 @@ class MixedRadixLattice:
         while split := self._useful_split(total(), pivot):
             self._split(*split)
         rest = total()
+        kept = self._remainder(rest, pivot, bounds)
         own = IndexExpr.of(f"{name}_0")
         self.radices[name] = []
-        self._factors.append(own - IndexExpr.collect((m, Fraction(c // pivot)) for m, c in rest))
-        self.values[name] = IndexExpr.collect((m, c % pivot) for m, c in rest) + pivot * own
+        self._factors.append(own - (rest - kept) / pivot)
+        self.values[name] = kept + pivot * own
 
     def digit_constraints(self) -> list[Constraint]:
         """Constraints of each digit but the last of a variable to less than its radix."""
@@ -95,6 +100,31 @@ class MixedRadixLattice:
             for name, radices in self.radices.items()
             for k, radix in enumerate(radices)
         ]
+
+    def _remainder(self, rest: IndexExpr, pivot: int, bounds: Range) -> IndexExpr:
+        """An expression that is ``rest`` modulo ``pivot``, for fewest values of the multiple.
+
+        Remainders of coefficients may be negative: taps of ``t < 4`` with an odd ``p + t`` are
+        ``1 - p + 2*j`` for both ``j < 2``, but ``1 + p + 2*j`` for ``j`` from -1 to 1.
+        """
+        terms = [(m, c % pivot) for m, c in rest]
+        digits = {f"{n}_{k}": r for n, own in self.radices.items() for k, r in enumerate(own)}
+        used = {m[0]: digits[m[0]] for m, c in terms if m and c}
+        if prod(used.values()) * 2 ** len(used) > MOST_CASES:
+            return IndexExpr.collect(terms)
+        less = product(*((0, pivot) if m and c else (0,) for m, c in terms))
+        choices = [
+            IndexExpr.collect((m, c - x) for (m, c), x in zip(terms, own, strict=True))
+            for own in less
+        ]
+        cases = [dict(zip(used, case, strict=True)) for case in product(*map(range, used.values()))]
+
+        def multiples(choice: IndexExpr) -> Fraction:
+            values = [choice.evaluate(case) for case in cases]
+            least = min(-((value - bounds.lower) // pivot) for value in values)
+            return max((bounds.upper - 1 - value) // pivot for value in values) - least
+
+        return min(choices, key=multiples)
 
     def _useful_split(self, total: IndexExpr, pivot: int) -> tuple[str, int, int] | None:
         """A digit, and a number whose remainder of it suffices for ``total`` modulo ``pivot``."""

@@ -70,20 +70,22 @@ def _basis(space: IndexSpace) -> list[Constraint]:
 def _with_fewer_values(
     space: IndexSpace, basis: list[Constraint], others: tuple[Constraint, ...]
 ) -> list[Constraint]:
-    """The basis with expressions of far fewer values, if there are any besides the output's.
+    """The basis with expressions of far fewer values, if there are any besides the output's, or of
+    fewer in the same range, as the taps of four inputs by four with stride 2.
 
     An expression with ``step`` times the replaced basis expression leaves one value in ``step``, as
     the determinant of the basis becomes so many times larger.
     """
     rows = [coefficients(c.expr, space.variables) for c in others]
-    if all(abs(factor) < FEWER for row in rows for factor in row):
+    if all(abs(factor) <= 1 for row in rows for factor in row):
         return basis
     chosen = [coefficients(c.expr, space.variables) for c in basis]
     solved, basis = inverse(chosen), list(basis)
     for constraint, row in zip(others, rows, strict=True):
         for k, taken in enumerate(basis):
             step = abs(sum(a * b[k] for a, b in zip(row, solved, strict=True) if a))
-            few = FEWER * constraint.bound.constant <= taken.bound.constant * step
+            bound, before = constraint.bound.constant, taken.bound.constant
+            few = FEWER * bound <= before * step or (bound == before and step > 1)
             if few and taken.expr not in space.output:
                 basis[k], chosen[k] = constraint, row
                 solved = inverse(chosen)
