@@ -119,7 +119,7 @@ class MixedRadixLattice:
         ]
         cases = [dict(zip(used, case, strict=True)) for case in product(*map(range, used.values()))]
 
-        def multiples(choice: IndexExpr) -> Fraction:
+        def multiples(choice: IndexExpr) -> int:
             values = [choice.evaluate(case) for case in cases]
             least = min(-((value - bounds.lower) // pivot) for value in values)
             return max((bounds.upper - 1 - value) // pivot for value in values) - least
