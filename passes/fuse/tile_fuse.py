@@ -400,10 +400,10 @@ class TileFusePass(PassWithFlags):
     slices do. Copies that compose a result of parts of one shape join the kernel that computes
     these, which writes each part in its place. Initial values of copies are dropped where other
     copies in the kernel overwrite all of them. Elementwise ops whose results a contraction alone
-    takes are computed where it loads them; on CPUs gathered rows, too, where it takes each element
-    once and writes along rows. Kernels that read one another's results, or the same inputs, along
-    the same rows become a row kernel: contractions that aggregate over the same axes, and
-    elementwise ops before, between and after them, as in softmax or layer normalization. Its
+    takes are computed where it loads them; on CPUs gathered rows and matrices, too, where it takes
+    them as they lie and writes along rows. Kernels that read one another's results, or the same
+    inputs, along the same rows become a row kernel: contractions that aggregate over the same axes,
+    and elementwise ops before, between and after them, as in softmax or layer normalization. Its
     indices are the axes of the largest shape, `d0, d1, …`. Elementwise ops that several kernels
     take are recomputed in each, where that takes less than to write and to read their results, by
     one kernel for contractions over the same rows; those at the end of a contraction go to the row

@@ -232,6 +232,7 @@ CASES = {
         (*(reals(*n, dtype=f32) for n in sizes), ends)
         for sizes, ends in (
             (((6, 4), (3, 4, 8)), tensor(2, 2, 6, dtype=torch.int32)),
+            (((40, 4), (3, 4, 8)), tensor(1, 30, 40, dtype=torch.int32)),
             (((3, 8, 4), (4, 8)), tensor(1, 4, 8, dtype=torch.int32)),
             (((8, 4), (4, 8)), tensor(0, 3, 4, dtype=torch.int32)),
             (((2, 3, 4), (2, 4, 8)), None),

@@ -11,18 +11,12 @@ from xdsl.ir import Attribute, SSAValue
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.elementwise import ops as ew
-from tiledialect.dialects.tile.special import GatherOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.tensor_builder import Access, TensorBuilder
 from tiledialect.operators.layout import (
-    broadcast,
     cast,
-    constant,
     element_type,
-    iota,
-    reshape,
     shape,
 )
 
@@ -145,46 +139,6 @@ def einsum(
         )
         access, names = places, kept
     return result
-
-
-def grouped_rows(b: TensorBuilder, ends: SSAValue, count: int) -> SSAValue:
-    """Number of the group of each of the rows, which lie group by group up to given ends.
-
-    That of rows behind all groups is the number of groups.
-    """
-    ends = cast(b, ends, i32)
-    (groups,) = shape(ends)
-    line = iota(b, (count, groups), 0, i32)
-    is_behind = b.op(ew.CmpLeOp, broadcast(b, ends, (count, groups), [1]), line)
-    return einsum(b, [cast(b, is_behind, i32)], [["m", "g"]], ["m"], i32)
-
-
-def grouped_product(
-    b: TensorBuilder, x: SSAValue, y: SSAValue, ends: SSAValue, t: Attribute
-) -> SSAValue:
-    """Products of groups of rows of ``x`` by a matrix of ``y`` each; 0 behind all groups."""
-    groups = shape(y)[0]
-    numbers = grouped_rows(b, ends, shape(x)[0])
-    chosen = b.insert(GatherOp.make(y, b.op(ew.MinOp, numbers, groups - 1)))
-    product = einsum(b, [x, chosen], [["m", "k"], ["m", "k", "n"]], ["m", "n"], t)
-    is_inside = b.op(ew.CmpLtOp, reshape(b, numbers, (shape(x)[0], 1)), groups)
-    return cast(b, b.select(is_inside, product, constant(b, 0, t)), t)
-
-
-def product_of_groups(
-    b: TensorBuilder, x: SSAValue, y: SSAValue, ends: SSAValue, t: Attribute
-) -> SSAValue:
-    """Products of groups of columns of ``x`` by the same rows of ``y``."""
-    (groups,), (rows, inner) = shape(ends), shape(x)
-    numbers = grouped_rows(b, ends, inner)
-    own = b.op(
-        ew.CmpEqOp,
-        reshape(b, numbers, (1, 1, inner)),
-        iota(b, (groups, 1, 1), 0, i32),
-    )
-    parts = b.select(own, reshape(b, x, (1, rows, inner)), constant(b, 0, element_type(x)))
-    terms = (["g", "m", "k"], ["k", "n"])
-    return einsum(b, [cast(b, parts, element_type(x)), y], terms, ["g", "m", "n"], t)
 
 
 def _summed(

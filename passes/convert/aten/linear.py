@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.ir.tensor_builder import TensorBuilder
+from tiledialect.operators.groups import grouped_product, product_of_groups
 from tiledialect.operators.indexing import gathered
 from tiledialect.operators.layout import element_type, literal, reshape, shape, transpose
 from tiledialect.operators.linear import (
@@ -17,9 +18,7 @@ from tiledialect.operators.linear import (
     convolution,
     convolution_by_kernel,
     convolution_by_x,
-    grouped_product,
     matmul,
-    product_of_groups,
 )
 from tiledialect.operators.pooling import window_count
 from tiledialect.operators.reductions import norm, reduced

@@ -26,9 +26,10 @@ def inline_producer(first: KernelOp, second: KernelOp) -> KernelOp | None:
 
 
 def inline_gathered_rows(first: KernelOp, second: KernelOp) -> KernelOp | None:
-    """The same where the first one gathers rows, each element of which is taken once, in order.
+    """The same where the first one gathers rows, or matrices, that are read as their copy would be.
 
-    Vectors of the result are vectors of rows then.
+    Each axis has an index of its own, and the last one is the result's: vectors of the result are
+    vectors of rows then.
     """
     op = second.contraction
     if op is None or not _gathers_rows(first):
@@ -36,9 +37,10 @@ def inline_gathered_rows(first: KernelOp, second: KernelOp) -> KernelOp | None:
     outer = dict(zip(second.block.args, second.inputs, strict=True))
     for value, access in zip(op.inputs, op.accesses, strict=True):
         if isinstance(value, BlockArgument) and outer.get(value) in first.outputs:
-            last = access.data[-1].variable if access.data else None
-            is_along = last is not None and op.output.data[-1:] == access.data[-1:]
-            if not is_along or points_of(second) != size_of(value):
+            names = [e.variable for e in access.data if not e.is_constant]
+            is_plain = None not in names and len({*names}) == len(names)
+            is_along = access.data != () and op.output.data[-1:] == access.data[-1:]
+            if not (is_plain and is_along and access.data[-1].variable):
                 return None
     return _inlined(first, second)
 

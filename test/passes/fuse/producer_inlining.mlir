@@ -66,8 +66,7 @@ func.func @default(%A: tensor<4xf32>) -> tensor<9xf32> {
   func.return %C : tensor<9xf32>
 }
 
-// Rows are gathered where they are summed, each element once; not where vectors would not lie along rows,
-// or where each is taken often.
+// Rows are gathered where they are summed; not where vectors would not lie along rows.
 // CHECK-LABEL: @bags
 // CHECK-NEXT:    %S = tile.kernel @{{\w+}}(%E_1 = %E : tensor<50x64xf32>, %I_1 = %I : tensor<8x20xi32>) -> tensor<8x64xf32>
 // CHECK:           tile.gather
@@ -87,4 +86,23 @@ func.func @bags(%E: tensor<50x64xf32>, %I: tensor<8x20xi32>, %J: tensor<8x20xi32
   %M = tile.gather %E, %K : (tensor<50x64xf32>, tensor<8x20xi32>) -> tensor<8x20x64xf32>
   %P = tile.contraction add(%M[b, l, d] mul %W[d, f]) -> [b, l, f] : (tensor<8x20x64xf32>, tensor<64x64xf32>) -> tensor<8x20x64xf32>
   func.return %S, %T, %P : tensor<8x64xf32>, tensor<8x20xf32>, tensor<8x20x64xf32>
+}
+
+// Each matrix of a batch is gathered where rows are multiplied by it, as the experts' of tokens; one that is read
+// at other places than its own is copied.
+// CHECK-LABEL: @experts
+// CHECK-NEXT:    %P = tile.kernel @{{\w+}}(%W_1 = %W : tensor<4x32x64xf32>, %I_1 = %I : tensor<6xi32>, %X_1 = %X : tensor<6x8x32xf32>) -> tensor<6x8x64xf32>
+// CHECK:           tile.gather
+// CHECK-NEXT:      tile.contraction add(%{{.*}}[b, m, k] mul %{{.*}}[b, k, n]) -> [b, m, n]
+// CHECK:         tile.gather
+// CHECK-NEXT:    tile.yield
+// APART-LABEL: @experts
+// APART:         tile.gather
+// APART-NEXT:    tile.yield
+func.func @experts(%X: tensor<6x8x32xf32>, %W: tensor<4x32x64xf32>, %I: tensor<6xi32>, %J: tensor<6xi32>) -> (tensor<6x8x64xf32>, tensor<6x8x63xf32>) {
+  %G = tile.gather %W, %I : (tensor<4x32x64xf32>, tensor<6xi32>) -> tensor<6x32x64xf32>
+  %P = tile.contraction add(%X[b, m, k] mul %G[b, k, n]) -> [b, m, n] : (tensor<6x8x32xf32>, tensor<6x32x64xf32>) -> tensor<6x8x64xf32>
+  %H = tile.gather %W, %J : (tensor<4x32x64xf32>, tensor<6xi32>) -> tensor<6x32x64xf32>
+  %Q = tile.contraction add(%X[b, m, k] mul %H[b, k, n + 1]) -> [b, m, n] : (tensor<6x8x32xf32>, tensor<6x32x64xf32>) -> tensor<6x8x63xf32>
+  func.return %P, %Q : tensor<6x8x64xf32>, tensor<6x8x63xf32>
 }

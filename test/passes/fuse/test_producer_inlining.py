@@ -18,6 +18,7 @@ PROGRAMS = {
     "each twice": "O[b, k, d: B, 2, D] = +(G[b, l, d]), k < 2;",
     "taken elsewhere": "S[b, d: B, D] = +(G[b, l, d]); T[b: B] = +(G[b, l, d]); O = S * reshape(T, B, 1);",
     "in a product": "C[b, l, k: B, L, V] = +(G[b, l, d] * E[k, d]); O[b, k: B, V] = +(C[b, l, k]);",
+    "each by several": "W = as_float(I, 32) / 8; O[b, m, d: B, B, D] = +(W[m, l] * G[b, l, d]);",
     "of two": "H = gather(E, I + 1); O[b, d: B, D] = +(G[b, l, d] * H[b, l, d]);",
     "of one axis": "F = gather(G, J); O[l, d: L, D] = +(F[j, l, d]);",
 }
