@@ -9,8 +9,10 @@ from xdsl.ir import Operation
 
 from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS, joint_arguments
 from tiledialect.passes.fuse.rules.extremum_counting import fuse_count
 from tiledialect.passes.fuse.rules.horizontal_fusion import (
+    MAX_STREAMS,
     fuse_horizontally,
     horizontal_gain,
     is_small,
@@ -63,13 +65,17 @@ def elementwise_sharing_inputs(kernel: KernelOp, order: Order) -> Iterator[Kerne
 
 
 def small_ones(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """Elementwise kernels of few elements, or few sums, before one of as few."""
-    kind = next((k for k in (is_small, is_small_sum) if k(kernel)), None)
+    """Elementwise kernels of few elements, or few sums, before one of as few, if one kernel of both
+    has few enough arguments."""
+    kinds = ((is_small, MAX_ARGUMENTS), (is_small_sum, MAX_STREAMS))
+    kind, most = next((own for own in kinds if own[0](kernel)), (None, 0))
     if kind is None:
         return
     wanted, op = _sizes(kernel), kernel.prev_op
     while op is not None:
-        if isinstance(op, KernelOp) and _sizes(op) == wanted and kind(op):
+        # Of many kernels most are full.
+        has_room = isinstance(op, KernelOp) and joint_arguments(op, kernel) <= most
+        if has_room and _sizes(op) == wanted and kind(op):
             yield op
         op = op.prev_op
 

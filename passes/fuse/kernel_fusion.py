@@ -279,7 +279,7 @@ class KernelFusion:
 
     def _is_apart(self, kernel: KernelOp) -> bool:
         """Whether a kernel is kept apart from later kernels."""
-        return any(given_name(v) in self.apart for v in kernel.outputs)
+        return bool(self.apart) and any(given_name(v) in self.apart for v in kernel.outputs)
 
     def _costs_text(self, gain: Gain) -> str:
         """Text of the costs that were compared."""

@@ -15,7 +15,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.small_stencils import is_covered
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
-from tiledialect.ir.names import keep_name, keep_place, take_name
+from tiledialect.ir.names import keep_name, keep_names, keep_place, take_name
 from tiledialect.ir.ops_in import outer_operands
 
 MAX_ARGUMENTS = 100
@@ -122,6 +122,11 @@ def pruned(kernel: KernelOp) -> KernelOp:
     return new
 
 
+def joint_arguments(first: KernelOp, second: KernelOp) -> int:
+    """Number of tensors that one kernel of two reads and writes, if neither needs the other."""
+    return len({*first.inputs, *second.inputs}) + len(first.outputs) + len(second.outputs)
+
+
 def used_elsewhere(first: KernelOp, second: KernelOp) -> list[SSAValue]:
     """Results of the first kernel with other users than the second."""
     return [v for v in first.outputs if any(use.operation is not second for use in v.uses)]
@@ -131,8 +136,8 @@ def replace(first: KernelOp, second: KernelOp, kernel: KernelOp, place: KernelOp
     """Insert a merged kernel in the place of one of the two."""
     taken = [*used_elsewhere(first, second), *second.outputs]
     Rewriter.insert_op(kernel, InsertPoint.before(place))
+    keep_names(kernel, taken)
     for old, new in zip(taken, kernel.outputs, strict=True):
-        keep_name(new, old)
         old.replace_uses_with_if(new, lambda use: use.operation is not second)
     for old in (second, first):
         Rewriter.erase_op(old)

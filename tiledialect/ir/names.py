@@ -54,7 +54,8 @@ Named = Operation | BlockArgument
 def given_name(value: SSAValue) -> str | None:
     """Name that the user gave a value, by a name location; None without one."""
     named, number = _named(value)
-    return _names(named)[number] or None
+    parts = _location_parts(named)
+    return _name_in(parts[number]) or None if parts else None
 
 
 def give_name(value: SSAValue, name: str | None) -> None:
@@ -71,6 +72,14 @@ def keep_name(new: SSAValue, old: SSAValue) -> None:
     if (name := given_name(old)) is not None:
         give_name(new, name)
     new.name_hint = old.name_hint
+
+
+def keep_names(new: Operation, old: Sequence[SSAValue]) -> None:
+    """Give the results of an op the names of the values in whose places they stand."""
+    names = [given_name(value) or own for value, own in zip(old, _names(new), strict=True)]
+    new.location = _location(names, place_of(new))
+    for value, before in zip(new.results, old, strict=True):
+        value.name_hint = before.name_hint
 
 
 def take_name(new: SSAValue, old: SSAValue) -> None:
@@ -145,11 +154,19 @@ def _named(value: SSAValue) -> tuple[Named, int]:
 
 def _names(named: Named) -> list[str]:
     """Names by the location of an op or an argument; empty for values without one."""
+    count = len(named.results) if isinstance(named, Operation) else 1
+    return [*map(_name_in, _location_parts(named))] or [""] * count
+
+
+def _location_parts(named: Named) -> Sequence[Attribute]:
+    """Locations of the values that an op or an argument names, if they have one each."""
     count, location = len(named.results) if isinstance(named, Operation) else 1, named.location
     parts = _parts(location) if isinstance(location, FusedLoc) else (location,)
-    if len(parts) != count:
-        return [""] * count
-    return [part.desc.data if isinstance(part, NameLoc) else "" for part in parts]
+    return parts if len(parts) == count else ()
+
+
+def _name_in(location: Attribute) -> str:
+    return location.desc.data if isinstance(location, NameLoc) else ""
 
 
 def _location(names: Sequence[str], place: FileLineColLoc | None) -> LocationAttr:

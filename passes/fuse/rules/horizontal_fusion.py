@@ -7,7 +7,7 @@ from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.common_subexpressions import cse
 from tiledialect.passes.fuse.fusion_cost import merging
-from tiledialect.passes.fuse.kernel_merging import merged
+from tiledialect.passes.fuse.kernel_merging import joint_arguments, merged
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
 from tiledialect.passes.fuse.rules.row_kernels import fuse_sums, may_have_rows
 from tiledialect.schedule.cost.traffic import Gain, Machine
@@ -56,9 +56,7 @@ def fuse_horizontally(first: KernelOp, second: KernelOp) -> KernelOp | None:
 
 def _fuse_sums(first: KernelOp, second: KernelOp) -> KernelOp | None:
     """A kernel of two that compute sums over the same axes, and do not need each other."""
-    if _needs(second, first) or not _has_few_streams(first, second):
-        return None
-    return fuse_sums(first, second)
+    return None if _needs(second, first) else fuse_sums(first, second)
 
 
 def _share(first: KernelOp, second: KernelOp) -> bool:
@@ -70,18 +68,12 @@ def _share(first: KernelOp, second: KernelOp) -> bool:
         return True
     common = {*first.inputs} & {*second.inputs}
     is_common = any(shape_of(tensor_type(v)) in shapes for v in common)
-    return is_common and _has_few_streams(first, second)
+    return is_common and joint_arguments(first, second) <= MAX_STREAMS
 
 
 def _needs(kernel: KernelOp, other: KernelOp) -> bool:
     """Whether a kernel takes results of another one."""
     return not {*other.outputs}.isdisjoint(kernel.inputs)
-
-
-def _has_few_streams(first: KernelOp, second: KernelOp) -> bool:
-    """Whether a kernel of both reads and writes few tensors."""
-    read = {*first.inputs, *second.inputs}
-    return len(read) + len(first.outputs) + len(second.outputs) <= MAX_STREAMS
 
 
 def horizontal_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:
