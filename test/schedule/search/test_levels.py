@@ -12,13 +12,10 @@ from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopLevel, Role, Stage, check
 from tiledialect.schedule.search.candidates.contraction_roles import cpu_roles, gpu_roles
-from tiledialect.schedule.search.candidates.gpu_contractions import (
-    _tilings,  # pyright: ignore[reportPrivateUsage]
-)
 from tiledialect.schedule.search.candidates.levels import Levels, even_share
 from tiledialect.schedule.search.candidates.patterns import PATTERNS, generated
 from tiledialect.schedule.search.candidates.roles import memory_roles, read_once_roles
-from tiledialect.schedule.search.candidates.tiles import Shape, Tiles, body, reach_of
+from tiledialect.schedule.search.candidates.tiles import Shape, Tiles
 
 GPU = described(Kind.GPU, {})
 
@@ -122,24 +119,6 @@ def test_one_shape_makes_tiles_of_either_kind_of_device():
     assert on_cpu.work_items == 1 and [s.at for s in on_cpu.stages] == [("k", 256)]
     for schedule in (on_gpu, on_cpu):
         check(case.indices, schedule, [2, 2])
-
-
-def test_tilings_reach_as_far_as_their_levels():
-    """They are compared roughly before any has levels."""
-    y, x, t, u = (IndexExpr.of(name) for name in "yxtu")
-    source = tensor(0, (8, 40, 40, 64), "n", y + t, x + u, "c")
-    weights, result = tensor(1, (3, 3, 64, 128), "t", "u", "c", "o"), "nyxo"
-    extents = {"n": 8, "y": 38, "x": 38, "o": 128, "c": 64, "t": 3, "u": 3}
-    shape = tuple(extents[name] for name in result)
-    window = facts(4, extents, tensor(2, shape, *result), source, weights)
-    for case in (product(512, 512, 512), window):
-        for r in gpu_roles(case, GPU):
-            tilings = _tilings(case, r, GPU)
-            assert len(tilings) > 50
-            for tiling in tilings:
-                levels, reach = body(case, r, tiling), reach_of(r, tiling)
-                found = {n: reach.get(n, 1) for n in case.output_indices}
-                assert found == {n: levels.reach[n] for n in case.output_indices}
 
 
 def test_patterns_propose_in_the_order_of_the_table():

@@ -232,7 +232,7 @@ def _chunks(extent: int, shared: int) -> list[int]:
 
 def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
     """Rough cost of a tiling by its waste, its loads, and the occupancy of the device."""
-    reach, extents = reach_of(r, shape), facts.extents
+    reach, extents = reach_of(facts, r, shape), facts.extents
     groups, waste = 1, 1.0
     for name in facts.output_indices:
         extent, own = extents[name], reach.get(name, 1)
@@ -267,7 +267,7 @@ def _few_shares(facts: Facts, r: Roles, tile: tuple[int, int], items: int) -> It
 
 def _leaves_idle(facts: Facts, r: Roles, shape: Shape, device: Device) -> bool:
     """Whether tiles whose sums are not divided have too few sub-groups for a device."""
-    reach = reach_of(r, shape)
+    reach = reach_of(facts, r, shape)
     groups = prod(ceil_div(facts.extents[n], reach.get(n, 1)) for n in facts.output_indices)
     sub_groups = groups * shape.group // shape.shared // max(device.sub_group_size, 1)
     return sub_groups < LEAST_SUB_GROUPS * device.compute_units

@@ -89,8 +89,10 @@ class Tiles:
     def __init__(self, facts: Facts, r: Roles, s: Shape):
         self.facts = facts
         self.roles = r
-        self.levels = body(facts, r, s)
+        self.levels = Levels(facts)
         """The levels of a tile, and of the items that have tiles."""
+        for name, count, role in levels_of(facts, r, s):
+            self.levels.add(name, count, role, "x" if role is Role.LOCAL else "")
         self._with_sums: dict[tuple[int, ...], Levels] = {}
         """These and those of short sums, for each number of parts."""
 
@@ -131,29 +133,28 @@ class Tiles:
         return levels.schedule(stages, (*reversed(r.rows), r.along))
 
 
-def body(facts: Facts, r: Roles, s: Shape) -> Levels:
-    """The levels of a tile, and of the items and sub-groups that have tiles."""
-    levels, items = Levels(facts), dict(s.items)
-    levels.vector(r.along, s.lanes)
-    if items:
-        levels.item(r.along, items[r.along])
+def levels_of(facts: Facts, r: Roles, s: Shape) -> Iterator[tuple[str, int, Role]]:
+    """Index, steps and role of the levels of a tile, and of the items and sub-groups that have
+    tiles, innermost first."""
+    yield r.along, s.lanes, Role.VECTOR
+    items = dict(s.items)
+    yield r.along, items.get(r.along, 1), Role.LOCAL
     unrolled = [*s.tile, (r.along, s.columns)]
     if s.by_vectors:
         unrolled.sort(key=lambda x: not has_vectors(facts, r, x[0]))
     for name, count in reversed(unrolled):
         near = FOUR if s.fours and name == r.rows[0] else count
-        levels.add(name, near, Role.UNROLL)
+        yield name, near, Role.UNROLL
         if name in items and name != r.along:
-            levels.item(name, items[name]).add(name, count // near, Role.UNROLL)
-    for name, count in s.sub_groups:
-        levels.item(name, count)
-    return levels
+            yield name, items[name], Role.LOCAL
+            yield name, count // near, Role.UNROLL
+    yield from ((name, count, Role.LOCAL) for name, count in s.sub_groups)
 
 
-def reach_of(r: Roles, s: Shape) -> dict[str, int]:
-    """Number of values of each index that the levels of `body` reach, where these are several."""
-    found = {r.along: s.lanes}
-    for name, count in ((r.along, s.columns), *s.tile, *s.items, *s.sub_groups):
+def reach_of(facts: Facts, r: Roles, s: Shape) -> dict[str, int]:
+    """Number of values of each index that the levels of a tile reach, where these are several."""
+    found: dict[str, int] = {}
+    for name, count, _ in levels_of(facts, r, s):
         found[name] = found.get(name, 1) * count
     return found
 
