@@ -22,12 +22,7 @@ from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.algebra.rewrites.winograd import SlidingSum, WinogradRewrite
 from tiledialect.passes.split.rewrites.piece_names import is_kept
-from tiledialect.passes.split.rewrites.split_choice import (
-    SplitKernels,
-    Weighed,
-    search_splits_ahead,
-    weighed_splits,
-)
+from tiledialect.passes.split.rewrites.split_choice import SplitChoice, Weighed
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.cost.estimate import in_sequence
 from tiledialect.schedule.cost.traits import Kind
@@ -84,9 +79,9 @@ class TileWinogradPass(PassWithFlags):
             return []
         slidings = [SlidingSum.of(op) for op in ops_of(module, ContractionOp)]
         tried = [x for x in slidings if x is not None and not is_kept([x.op], self.keep)]
-        known = SplitKernels()
-        _search_ahead([found for found in tried if _is_long(found, device)], device, known)
-        reasons = [_choose(found, device, known) for found in tried]
+        splits = SplitChoice(device, "f32")
+        _search_ahead([found for found in tried if _is_long(found, device)], splits)
+        reasons = [_choose(found, splits) for found in tried]
         return reasons if self.explain else []
 
     def _named(self, module: ModuleOp, name: str) -> SlidingSum:
@@ -100,7 +95,7 @@ class TileWinogradPass(PassWithFlags):
         raise TileError.at(op, f"{name_of(op.result)} {reason}")
 
 
-def _search_ahead(tried: Sequence[SlidingSum], device: Device, known: SplitKernels) -> None:
+def _search_ahead(tried: Sequence[SlidingSum], splits: SplitChoice) -> None:
     """Search for the schedules of contractions and of their rewritten forms at once, if there is a
     way to."""
     made: list[Operation] = []
@@ -111,7 +106,7 @@ def _search_ahead(tried: Sequence[SlidingSum], device: Device, known: SplitKerne
             made.extend(new)
             yield from (op for op in (found.op, *new) if isinstance(op, ContractionOp))
 
-    search_splits_ahead(ops(), device, "f32", known, every=True)
+    splits.search_ahead(ops(), every=True)
     for unused in reversed(made):
         unused.erase()
 
@@ -122,15 +117,15 @@ def _is_long(found: SlidingSum, device: Device) -> bool:
     return saved >= MIN_LAUNCHES_SAVED * device.launch_seconds
 
 
-def _choose(found: SlidingSum, device: Device, known: SplitKernels) -> str:
+def _choose(found: SlidingSum, splits: SplitChoice) -> str:
     """Rewrite a contraction if the device computes it faster so; the reason for either."""
-    op, name = found.op, name_of(found.op.result)
+    op, name, device = found.op, name_of(found.op.result), splits.device
     if not _is_long(found, device):
         return f"{name}: all products, as they are too few for several kernels"
     launches = MIN_LAUNCHES_SAVED * device.launch_seconds
-    whole = _fastest([op], device, known)
+    whole = _fastest([op], splits)
     made = WinogradRewrite(found).ops()
-    seconds = _fastest(made, device, known)
+    seconds = _fastest(made, splits)
     is_faster = seconds < GAIN * whole and seconds + launches < whole
     if is_faster:
         Rewriter.replace_op(op, made, [made[-1].results[0]])
@@ -141,21 +136,18 @@ def _choose(found: SlidingSum, device: Device, known: SplitKernels) -> str:
     return f"{name}: {which}, {seconds * 1e6:.1f} us so and {whole * 1e6:.1f} us with all products"
 
 
-def _fastest(ops: Sequence[Operation], device: Device, known: SplitKernels) -> float:
+def _fastest(ops: Sequence[Operation], splits: SplitChoice) -> float:
     """Seconds of contractions one after another, each split if that is better."""
     sums = [
         op
         for op in ops
         if isinstance(op, ContractionOp) and op.aggregation.data is not Aggregation.assign
     ]
-    return in_sequence((_seconds(op, device, known) for op in sums), device)
+    return in_sequence((_seconds(op, splits) for op in sums), splits.device)
 
 
-def _seconds(op: ContractionOp, device: Device, known: SplitKernels) -> float:
-    weighed = weighed_splits(op, device, "f32", known)
-    if isinstance(weighed, Weighed):
-        for unused in reversed(weighed.ops):
-            unused.erase()
-        seconds = [split.seconds for split in weighed.splits if split.is_known]
-        return min(weighed.whole, *seconds) if seconds else weighed.whole
-    return best_seconds(contraction_facts(op), device)
+def _seconds(op: ContractionOp, splits: SplitChoice) -> float:
+    found = splits.weighed(op)
+    if isinstance(found, Weighed):
+        return found.seconds
+    return best_seconds(contraction_facts(op), splits.device)

@@ -22,12 +22,7 @@ from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.diagnostics.value_text import described
 from tiledialect.passes.split.rewrites.piece_names import is_kept
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
-from tiledialect.passes.split.rewrites.split_choice import (
-    SplitKernels,
-    Weighed,
-    search_splits_ahead,
-    weighed_splits,
-)
+from tiledialect.passes.split.rewrites.split_choice import SettledSplit, SplitChoice, Weighed
 from tiledialect.passes.split.rewrites.split_row_reductions import group_of
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.search.tensor_cores import SPLIT_GAIN
@@ -70,8 +65,7 @@ class TileSplitReductionPass(PassWithFlags):
         if self.parts is None or self.parts < 2:
             raise TileError(f"`parts` must be at least 2, got {self.parts or 0}")
         for contraction in self._named(op, self.index):
-            made = ReductionSplit(contraction, self.index, self.parts).ops()
-            Rewriter.replace_op(contraction, made, [made[-1].results[0]])
+            _replace(contraction, ReductionSplit(contraction, self.index, self.parts))
 
     def choose(self, module: ModuleOp) -> list[str]:
         """Split contractions that the module's device computes faster so; with `explain`, the
@@ -81,28 +75,31 @@ class TileSplitReductionPass(PassWithFlags):
             raise TileError("tile-split-reduction needs the index to split at")
         device = device_of(module)
         reasons: list[str] = []
-        ops = ops_of(module, ContractionOp)
-        rows = _in_kept_rows(ops, device) if device is not None else set[ContractionOp]()
-        known = SplitKernels()
-        if device is not None:
-            weighed = [op for op in ops if op not in rows and not is_kept([op], self.keep)]
-            search_splits_ahead(weighed, device, precision_of(module), known)
+        every = ops_of(module, ContractionOp)
+        ops = [op for op in every if op.aggregation.data is not Aggregation.assign]
+        choice = None if device is None else SplitChoice(device, precision_of(module))
+        closed = self._left_whole(ops, device)
+        if choice is not None:
+            choice.search_ahead(op for op in ops if op not in closed)
         for op in ops:
-            if op.aggregation.data is Aggregation.assign:
-                continue
-            if device is None:
+            if choice is None:
                 found = "no device is described"
-            elif is_kept([op], self.keep):
-                found = "its schedule is given"
-            elif op in rows:
-                found = "work-groups keep its rows for other aggregates of them"
             else:
-                found = weighed_splits(op, device, precision_of(module), known)
+                found = closed.get(op) or choice.weighed(op)
             if self.explain:
                 reasons.append(f"{described(op.result)}: {_explained(found)}")
-            if isinstance(found, Weighed) and found.ops:
-                Rewriter.replace_op(op, found.ops, [found.ops[-1].results[0]])
+            if not isinstance(found, str) and found.split is not None:
+                _replace(op, found.split)
         return reasons
+
+    def _left_whole(
+        self, ops: Sequence[ContractionOp], device: Device | None
+    ) -> dict[ContractionOp, str]:
+        """Contractions of which no split is weighed, with the reasons."""
+        rows = "work-groups keep its rows for other aggregates of them"
+        found = dict.fromkeys(_in_kept_rows(ops, device) if device is not None else (), rows)
+        given = (op for op in ops if is_kept([op], self.keep))
+        return found | dict.fromkeys(given, "its schedule is given")
 
     def _named(self, module: ModuleOp, index: str) -> list[ContractionOp]:
         """Contractions to split at an index."""
@@ -120,6 +117,12 @@ class TileSplitReductionPass(PassWithFlags):
         return found
 
 
+def _replace(op: ContractionOp, split: ReductionSplit) -> None:
+    """Replace a contraction by the ops of a split."""
+    made = split.ops()
+    Rewriter.replace_op(op, made, [made[-1].results[0]])
+
+
 def _in_kept_rows(ops: Sequence[ContractionOp], device: Device) -> set[ContractionOp]:
     """Aggregates of rows that work-groups keep in registers, as some of them need others."""
     if not device.registers_unit:
@@ -130,12 +133,12 @@ def _in_kept_rows(ops: Sequence[ContractionOp], device: Device) -> set[Contracti
     }
 
 
-def _explained(found: Weighed | str) -> str:
+def _explained(found: Weighed | SettledSplit | str) -> str:
     """Explanation of the alternatives weighed for a contraction, for the user."""
     if isinstance(found, str):
         return f"not split into partial results, as {found}"
-    if found.reason:
+    if isinstance(found, SettledSplit):
         return f"split into partial results, as {found.reason}"
-    done, which = ("split", "a") if found.ops else ("not split", "no")
+    done, which = ("split", "a") if found.split is not None else ("not split", "no")
     gain = f"takes less than {SPLIT_GAIN:.0%} of the time of the whole, besides a launch"
     return f"{done} into partial results, as {which} split {gain}\n{found}"

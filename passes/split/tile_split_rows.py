@@ -18,7 +18,7 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import precision_of
 from tiledialect.passes.split.rewrites.partial_merge import Selected
 from tiledialect.passes.split.rewrites.piece_names import is_kept
-from tiledialect.passes.split.rewrites.split_choice import weighed_splits
+from tiledialect.passes.split.rewrites.split_choice import SplitChoice, Weighed
 from tiledialect.passes.split.rewrites.split_row_reductions import (
     RowAggregates,
     group_of,
@@ -107,16 +107,11 @@ class TileSplitRowsPass(ModulePass):
 
 def _model_split(leader: ContractionOp, device: Device, precision: str) -> tuple[int, int] | None:
     """Axis and number of parts at which the cost model splits a sum, if it does."""
-    found = weighed_splits(leader, device, precision)
-    if isinstance(found, str) or not found.ops:
+    found = SplitChoice(device, precision).weighed(leader)
+    if not isinstance(found, Weighed) or found.chosen is None:
         return None
-    for unused in reversed(found.ops):
-        unused.erase()
-    if not found.splits:
-        return None
-    split = min((s for s in found.splits if s.is_known), key=lambda s: s.seconds)
     names = [e.names[0] for e in leader.accesses.data[0].data]
-    return names.index(split.index), split.parts
+    return names.index(found.chosen.index), found.chosen.parts
 
 
 def _cached_split(

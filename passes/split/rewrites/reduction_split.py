@@ -36,7 +36,11 @@ class ReductionSplit:
     def __init__(
         self, op: ContractionOp, index: str, parts: int, multiple: int = 1, *, each: bool = False
     ):
-        """Split an index into parts; with ``each``, of one value, which need no index."""
+        """Split an index into parts; with ``each``, of one value, which need no index.
+
+        Raises:
+            TileError: the contraction cannot be split so.
+        """
         self.op = op
         self.each = each
         self.index = index
@@ -49,6 +53,10 @@ class ReductionSplit:
         self.size = ceil_div(extent, parts * multiple) * multiple
         self.parts = ceil_div(extent, self.size)
         self.part = next(n for n in _names(f"{index}_part") if n not in op.index_names)
+        self.type = accumulator_type(op)
+        self.start = neutral(op.aggregation.data, self.type)
+        """Value from which partial results are aggregated."""
+        self._check_unwritten()
 
     def fail(self, reason: str) -> None:
         """Raise the error of a contraction that cannot be split."""
@@ -88,12 +96,12 @@ class ReductionSplit:
         kept = tuple(space.constraints[k] for k in needed_constraints(space))
         return replace(space, constraints=kept)
 
-    def check_unwritten(self, start: float | int) -> None:
+    def _check_unwritten(self) -> None:
         """Refuse if the second contraction would write elements that the first one did not.
 
         A 0 that is written over a 0 is harmless.
         """
-        is_zero = start == 0 and self.op.default is None
+        is_zero = self.start == 0 and self.op.default is None
         written = IndexSpace(
             self.places,
             self.extents,
@@ -104,15 +112,13 @@ class ReductionSplit:
         if not is_zero and not sets.covers_output(written):
             left = "0" if self.op.default is None else "the default"
             self.fail(
-                f"elements on which nothing lands must be {left}, and not {start}; "
+                f"elements on which nothing lands must be {left}, and not {self.start}; "
                 "tile-reduce and tile-defract may help"
             )
 
     def ops(self) -> list[Operation]:
         """Ops that replace the contraction; the last one's result is its result."""
-        op, t = self.op, accumulator_type(self.op)
-        start, space = neutral(op.aggregation.data, t), self.partial_space()
-        self.check_unwritten(start)
+        op, t, start, space = self.op, self.type, self.start, self.partial_space()
         made: list[Operation] = []
         partial = self._contraction(op.combination.data, space, op.inputs, None)
         # A default may widen the type in which the result is aggregated, and so its parts.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, prod
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tiledialect.analysis.kernel_facts import contraction_facts
 from tiledialect.dialects.tile.attributes import Aggregation
@@ -14,8 +13,14 @@ from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise.base import ElementwiseOp
 from tiledialect.errors import TileError
+from tiledialect.passes.split.rewrites.part_counts import (
+    CHUNK,
+    RESULTS_PER_GROUP,
+    is_matrix,
+    multiple_of,
+    splits_of,
+)
 from tiledialect.passes.split.rewrites.reduction_split import ReductionSplit, split_obstacle
-from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import in_sequence, least_seconds
 from tiledialect.schedule.cost.facts import Facts
@@ -31,25 +36,6 @@ MIN_POINTS = 1 << 17
 """Minimum points of a split contraction: fewer are done before a second kernel has begun."""
 MIN_CPU_POINTS = 1 << 20
 """Points below which CPUs gain by a split only with less than a vector of results for each core."""
-RESULTS_PER_GROUP = (32 * 32, 64 * 64, 128 * 128)
-"""Results of a work-group: there are parts for two groups of that size a unit."""
-RESULTS_OF_ONE_WAVE, FEW_PARTS = 64 * 128, 8
-"""The same for fewer parts than these, but one less where a third group would come after others."""
-LONG_PARTS_PER_CORE = 8
-"""Minimum long parts for each core of a CPU, where there is one result."""
-MIN_LONG_SUM = 1 << 19
-"""Minimum points of a sum in long parts."""
-MAX_LONG_PART = 1 << 18
-"""Maximum length of long parts: the more is added to a number, the more digits of it are lost."""
-CHUNK = 16
-"""Alignment of long parts, so that they are read in whole vectors."""
-MIN_LONG_INDEX = 32
-"""Extent of an index that is long enough, as its parts have groups for other indices, too."""
-SIDE, MOST_FILLING, FILLED = 64, 16, 0.95
-"""Rows and columns of a group's tile of a product, and the most parts with which such groups take
-this share of the units at least in each of their rounds."""
-EVEN = 1.5
-"""Largest ratio of numbers of parts, of which the one is taken whose parts are of the same size."""
 MORE_PARTS = 0.98
 """Maximum share of another split's time that more parts of sums of a GPU's columns may take: they
 have more groups, which read more places of memory at a time.
@@ -83,154 +69,198 @@ class Weighed:
     whole: float
     """Seconds without a split."""
     splits: tuple[WeighedSplit, ...]
-    ops: list[Operation]
-    """Ops of the best split; none if the contraction is better as it is."""
-    reason: str = ""
-    """Reason for a split that was not weighed."""
+    chosen: WeighedSplit | None
+    """The best split; None if the contraction is better as it is."""
+    split: ReductionSplit | None
+    """The same as a rewrite."""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds with the best split, or without one."""
+        return self.whole if self.chosen is None else self.chosen.seconds
 
     def __str__(self) -> str:
         whole = f"  whole: {self.whole * 1e6:.1f} us"
         return "\n".join([whole, *map(str, self.splits)])
 
 
-class SplitKernels:
-    """The kernels of splits: equal contractions, as those of equal layers, have equal ones."""
+@dataclass(frozen=True)
+class SettledSplit:
+    """A split that is made without a comparison of times."""
 
-    def __init__(self):
-        self._known: dict[Hashable, tuple[Facts, ...]] = {}
+    split: ReductionSplit
+    reason: str
 
-    def of(self, op: ContractionOp, facts: Facts, index: str, parts: int) -> tuple[Facts, ...]:
+
+class SplitChoice:
+    """Choice of splits for a device, and for a precision of products on tensor cores."""
+
+    def __init__(self, device: Device, precision: str):
+        self.device = device
+        self.precision = precision
+        self._kernels: dict[Hashable, tuple[Facts, ...]] = {}
+        """Kernels of splits: equal contractions, as those of equal layers, have equal ones."""
+
+    def search_ahead(self, ops: Iterable[ContractionOp], *, every: bool = False) -> None:
+        """Search for the schedules of contractions and of their splits at once, if there is a way
+        to; with ``every`` for those of contractions without splits, too.
+
+        Some of the splits that this is done for are not weighed to the end.
+        """
+        aggregates = (
+            op for op in ops if op.domain and op.aggregation.data is not Aggregation.assign
+        )
+        wanted: list[tuple[ContractionOp, Facts]] = []
+
+        def wholes() -> Iterator[Facts]:
+            for op in aggregates:
+                facts = contraction_facts(op)
+                is_open = not self._plain_reason(op, facts)
+                if is_open:
+                    wanted.append((op, facts))
+                if is_open or every:
+                    yield facts
+
+        def pieces() -> Iterator[Facts]:
+            for op, facts in wanted:
+                if not self._groups_reason(facts):
+                    for index, parts in splits_of(op, facts, self.device):
+                        yield from self._kernels_of(op, facts, index, parts)
+
+        search_ahead(wholes(), self.device)
+        search_ahead(pieces(), self.device)
+
+    def weighed(self, op: ContractionOp) -> Weighed | SettledSplit | str:
+        """Estimated times of the splits of a contraction, a split that is settled, or the reason
+        why none was weighed."""
+        if op.domain is None:
+            return "the ranges of its indices are not known yet"
+        facts = contraction_facts(op)
+        if (settled := self._row_sums(op, facts) or self._on_tensor_cores(op, facts)) is not None:
+            return settled
+        if reason := self._plain_reason(op, facts) or self._groups_reason(facts):
+            return reason
+        return self._compared(op, facts) or "it has no sum that can be split"
+
+    def _compared(self, op: ContractionOp, facts: Facts) -> Weighed | None:
+        """Comparison of the splits of a contraction; None if it has none."""
+        device, whole = self.device, best_seconds(facts, self.device)
+        least = device.launch_seconds + SPLIT_GAIN * (whole - device.launch_seconds)
+        are_columns = (
+            device.traits.interleaves_groups
+            and facts.results >= device.compute_units
+            and not facts.is_product
+        )
+        splits, chosen = list[WeighedSplit](), None
+        for index, parts in splits_of(op, facts, device):
+            if kernels := self._kernels_of(op, facts, index, parts):
+                enough = MORE_PARTS * least if chosen is not None and are_columns else least
+                own = WeighedSplit(index, parts, *_seconds(enough, kernels, device))
+                splits.append(own)
+                if own.seconds < enough:
+                    chosen, least = own, own.seconds
+        if not splits:
+            return None
+        split = None if chosen is None else _in_parts(op, facts, chosen.index, chosen.parts)
+        return Weighed(whole, tuple(splits), chosen, split)
+
+    def _kernels_of(
+        self, op: ContractionOp, facts: Facts, index: str, parts: int
+    ) -> tuple[Facts, ...]:
         """The kernels of a split, the last one first; none if it is refused."""
         types = tuple(v.type for v in (*op.operands, op.result))
         key = facts, types, tuple(sorted(op.properties.items())), index, parts
-        if key not in self._known:
-            made = _split(op, facts, index, parts)
+        if key not in self._kernels:
+            split = _in_parts(op, facts, index, parts)
+            made = [] if split is None else split.ops()
             # A contraction that fills a tensor with one number is fused away, or short.
-            self._known[key] = tuple(
+            self._kernels[key] = tuple(
                 contraction_facts(x)
                 for x in reversed(made)
                 if isinstance(x, ContractionOp) and x.aggregation.data is not Aggregation.assign
             )
             for unused in reversed(made):
                 unused.erase()
-        return self._known[key]
+        return self._kernels[key]
 
+    def _row_sums(self, op: ContractionOp, facts: Facts) -> SettledSplit | None:
+        """Split into the sums of rows, where summed elements need other aggregates of their row.
 
-def _split(op: ContractionOp, facts: Facts, index: str, parts: int) -> list[Operation]:
-    """The ops of a split; none if it is refused."""
-    try:
-        return ReductionSplit(op, index, parts, _multiple(facts.extents[index], parts)).ops()
-    except TileError:
-        return []
-
-
-def search_splits_ahead(
-    ops: Iterable[ContractionOp],
-    device: Device,
-    precision: str,
-    known: SplitKernels,
-    *,
-    every: bool = False,
-) -> None:
-    """Search for the schedules of contractions and of their splits at once, if there is a way to;
-    with ``every`` for those of contractions without splits, too.
-
-    Some of the splits that this is done for are not weighed to the end.
-    """
-    aggregates = (op for op in ops if op.domain and op.aggregation.data is not Aggregation.assign)
-    wanted: list[tuple[ContractionOp, Facts, int]] = []
-
-    def wholes() -> Iterator[Facts]:
-        for op in aggregates:
-            facts = contraction_facts(op)
-            outputs = prod(facts.extents[name] for name in facts.output_indices)
-            is_open = not _plain_reason(op, facts, outputs, device, precision)
-            if is_open:
-                wanted.append((op, facts, outputs))
-            if is_open or every:
-                yield facts
-
-    def pieces() -> Iterator[Facts]:
-        for op, facts, outputs in wanted:
-            if not _groups_reason(facts, outputs, device):
-                for index, parts in _splits(op, facts, outputs, device):
-                    yield from known.of(op, facts, index, parts)
-
-    search_ahead(wholes(), device)
-    search_ahead(pieces(), device)
-
-
-def weighed_splits(
-    op: ContractionOp, device: Device, precision: str, known: SplitKernels | None = None
-) -> Weighed | str:
-    """Estimated times of the splits of a contraction, or the reason why none was weighed.
-
-    ``known`` keeps the kernels of splits for other contractions. A product on tensor cores with
-    this ``precision`` has parts if its tiles fill too few units.
-    """
-    if op.domain is None:
-        return "the ranges of its indices are not known yet"
-    facts = contraction_facts(op)
-    if (split := _row_sums(op, facts, device)) is not None:
-        return split
-    if (split := _on_tensor_cores(op, facts, device, precision)) is not None:
-        return split
-    outputs = prod(facts.extents[name] for name in facts.output_indices)
-    reason = _plain_reason(op, facts, outputs, device, precision)
-    if reason := reason or _groups_reason(facts, outputs, device):
-        return reason
-    known, chosen = known or SplitKernels(), None
-    splits: list[WeighedSplit] = []
-    whole = best_seconds(facts, device)
-    launch = device.launch_seconds
-    least = launch + SPLIT_GAIN * (whole - launch)
-    are_columns = (
-        device.traits.interleaves_groups
-        and outputs >= device.compute_units
-        and not facts.is_product
-    )
-    for index, parts in _splits(op, facts, outputs, device):
-        if kernels := known.of(op, facts, index, parts):
-            enough = MORE_PARTS * least if chosen is not None and are_columns else least
-            seconds, is_known = _seconds(enough, kernels, device)
-            splits.append(WeighedSplit(index, parts, seconds, is_known))
-            if seconds < enough:
-                chosen, least = (index, parts), seconds
-    if not splits:
-        return "it has no sum that can be split"
-    return Weighed(whole, tuple(splits), _split(op, facts, *chosen) if chosen is not None else [])
-
-
-def _row_sums(op: ContractionOp, facts: Facts, device: Device) -> Weighed | None:
-    """Split into the sums of rows, where summed elements need other aggregates of their row.
-
-    As in a cross entropy: a row kernel then reads each row once, and its elements are never
-    written.
-    """
-    # A core reads rows again from its caches.
-    if not device.traits.interleaves_groups or (index := _row_index(op)) is None:
-        return None
-    rows = facts.extents[index]
-    if not device.is_busy_with(rows) or split_obstacle(op, index) is not None:
-        return None
-    reason = f"each {index} has a sum of its own, for which its elements are never written"
-    return Weighed(0.0, (), ReductionSplit(op, index, rows, each=True).ops(), reason)
-
-
-def _on_tensor_cores(
-    op: ContractionOp, facts: Facts, device: Device, precision: str
-) -> Weighed | None:
-    """Split into products that tensor cores compute at the same time."""
-    found = parts_on_tensor_cores(facts, device, precision)
-    if found is None or split_obstacle(op, found.index) is not None:
-        return None
-    if tensor_core_schedule(facts, device, precision) is None:
-        # Without parts it is computed elsewhere, by one kernel.
-        seconds = found.seconds + device.launch_seconds
-        if seconds > SPLIT_GAIN * best_seconds(facts, device):
+        As in a cross entropy: a row kernel then reads each row once, and its elements are never
+        written.
+        """
+        # A core reads rows again from its caches.
+        if not self.device.traits.interleaves_groups or (index := _row_index(op)) is None:
             return None
-    reason = f"{found.count} parts of {found.index} have tiles for more of the tensor cores"
-    return Weighed(0.0, (), ReductionSplit(op, found.index, found.count, 2 * CHUNK).ops(), reason)
+        rows = facts.extents[index]
+        if not self.device.is_busy_with(rows):
+            return None
+        split = _split(op, index, rows, each=True)
+        reason = f"each {index} has a sum of its own, for which its elements are never written"
+        return None if split is None else SettledSplit(split, reason)
+
+    def _on_tensor_cores(self, op: ContractionOp, facts: Facts) -> SettledSplit | None:
+        """Split into products that tensor cores compute at the same time: a product of few tiles
+        leaves units idle."""
+        device = self.device
+        found = parts_on_tensor_cores(facts, device, self.precision)
+        split = None if found is None else _split(op, found.index, found.count, 2 * CHUNK)
+        if found is None or split is None:
+            return None
+        if tensor_core_schedule(facts, device, self.precision) is None:
+            # Without parts it is computed elsewhere, by one kernel.
+            seconds = found.seconds + device.launch_seconds
+            if seconds > SPLIT_GAIN * best_seconds(facts, device):
+                return None
+        reason = f"{found.count} parts of {found.index} have tiles for more of the tensor cores"
+        return SettledSplit(split, reason)
+
+    def _plain_reason(self, op: ContractionOp, facts: Facts) -> str:
+        """Reason for which no split of a contraction can gain, by its sizes; empty if one may."""
+        device, outputs = self.device, facts.results
+        if tensor_core_schedule(facts, device, self.precision) is not None:
+            return "tensor cores compute it"
+        if _begins_rows(op) and device.is_busy_with(outputs):
+            return "its input is read again with its results, for which one kernel is best"
+        if facts.points < MIN_POINTS:
+            return f"its {facts.points} points are too few for a second kernel"
+        units = device.compute_units
+        if outputs > 2 * units * RESULTS_PER_GROUP[1]:
+            return f"its {outputs} results fill the {units} compute units"
+        lanes = units * device.native_vector_width
+        if device.traits.has_vectors and facts.points < MIN_CPU_POINTS and outputs > lanes:
+            return f"its {outputs} results are a vector or more for each of {units} compute units"
+        return ""
+
+    def _groups_reason(self, facts: Facts) -> str:
+        """Reason for which no split can gain, by the groups of the best schedule; empty if one
+        may."""
+        units = self.device.compute_units
+        if not self.device.traits.interleaves_groups:
+            return ""
+        found = best(facts, self.device)
+        groups = found.estimate.groups if found is not None else 0
+        # Groups whose items share the sums of few results are many where larger ones are too few.
+        has_tiles = not is_matrix(facts) or facts.results >= groups * MIN_TILE
+        if groups >= BUSY_GROUPS * units and has_tiles:
+            return f"its {groups} groups fill the {units} compute units"
+        return ""
+
+
+def _in_parts(op: ContractionOp, facts: Facts, index: str, parts: int) -> ReductionSplit | None:
+    return _split(op, index, parts, multiple_of(facts.extents[index], parts))
+
+
+def _split(
+    op: ContractionOp, index: str, parts: int, multiple: int = 1, *, each: bool = False
+) -> ReductionSplit | None:
+    """Split of a contraction; None if it cannot be split so."""
+    if split_obstacle(op, index) is not None:
+        return None
+    try:
+        return ReductionSplit(op, index, parts, multiple, each=each)
+    except TileError:
+        return None
 
 
 def _row_index(op: ContractionOp) -> str | None:
@@ -262,131 +292,6 @@ def _operands_of(value: SSAValue) -> list[SSAValue]:
         elif isinstance(value.owner, ElementwiseOp):
             pending += value.owner.operands
     return found
-
-
-def _plain_reason(
-    op: ContractionOp, facts: Facts, outputs: int, device: Device, precision: str
-) -> str:
-    """Reason for which no split of a contraction can gain, by its sizes; empty if one may."""
-    if tensor_core_schedule(facts, device, precision) is not None:
-        return "tensor cores compute it"
-    if _begins_rows(op) and device.is_busy_with(outputs):
-        return "its input is read again with its results, for which one kernel is best"
-    if facts.points < MIN_POINTS:
-        return f"its {facts.points} points are too few for a second kernel"
-    units = device.compute_units
-    if outputs > 2 * units * RESULTS_PER_GROUP[1]:
-        return f"its {outputs} results fill the {units} compute units"
-    lanes = units * device.native_vector_width
-    if device.traits.has_vectors and facts.points < MIN_CPU_POINTS and outputs > lanes:
-        return f"its {outputs} results are a vector or more for each of {units} compute units"
-    return ""
-
-
-def _groups_reason(facts: Facts, outputs: int, device: Device) -> str:
-    """Reason for which no split can gain, by the groups of the best schedule; empty if one may."""
-    units = device.compute_units
-    if device.traits.interleaves_groups:
-        groups = _groups(facts, device)
-        # Groups whose items share the sums of few results are many where larger ones are too few.
-        has_tiles = not _is_matrix(facts) or outputs >= groups * MIN_TILE
-        if groups >= BUSY_GROUPS * units and has_tiles:
-            return f"its {groups} groups fill the {units} compute units"
-    return ""
-
-
-def _is_matrix(facts: Facts) -> bool:
-    """Whether the results are a product of matrices, with an index of each alone."""
-    moving = {name for name in facts.output_indices if facts.extents[name] > 1}
-    return facts.is_product and all(moving - t.names for t in facts.inputs)
-
-
-def _groups(facts: Facts, device: Device) -> int:
-    """Number of work-groups of the best schedule."""
-    found = best(facts, device)
-    return found.estimate.groups if found is not None else 0
-
-
-def _splits(
-    op: ContractionOp, facts: Facts, outputs: int, device: Device
-) -> Iterator[tuple[str, int]]:
-    """Index that moves the inputs farthest, and numbers of parts that fill the device.
-
-    Where units need several groups, an index of few values, as taps have, or fewer than the parts
-    that few results need, has no parts if there is another.
-    """
-    many_groups = device.traits.interleaves_groups
-    needed = min(
-        2 * device.compute_units, ceil(2 * device.compute_units * RESULTS_PER_GROUP[0] / outputs)
-    )
-    summed = [
-        name
-        for name in facts.reduced_indices
-        if facts.extents[name] > 1 and split_obstacle(op, name) is None
-    ]
-
-    def reach(name: str) -> tuple[bool, int]:
-        is_long = many_groups and facts.extents[name] >= max(FEW_PARTS, min(needed, MIN_LONG_INDEX))
-        strides = (abs(t.strides.get(name, 0)) for t in facts.inputs)
-        return is_long, max(strides) * facts.extents[name]
-
-    if summed:
-        index = max(summed, key=reach)
-        extent = facts.extents[index]
-        wanted = _wanted(facts, index, outputs, device)
-        fitting = {_even(n, extent) if many_groups else min(n, extent) for n in wanted}
-        for parts in sorted(fitting):
-            if parts > 1:
-                yield index, parts
-
-
-def _wanted(facts: Facts, index: str, outputs: int, device: Device) -> list[int]:
-    """Numbers of parts along an index that fill the device."""
-    many_groups = device.traits.interleaves_groups
-    wanted = [ceil(2 * device.compute_units * size / outputs) for size in RESULTS_PER_GROUP]
-    if many_groups:
-        # Of few results each group may have all, and a part.
-        wanted.append(2 * device.compute_units)
-        if outputs >= device.compute_units:
-            # Half as many groups, whose sums are longer.
-            wanted.append(ceil(device.compute_units * RESULTS_PER_GROUP[0] / outputs))
-        if _is_matrix(facts):
-            wanted += _filling(facts, index, device)
-    elif outputs == 1 and facts.points >= MIN_LONG_SUM:
-        # Long parts are read in vectors from end to end; each short one joins their lanes.
-        longest = ceil_div(facts.extents[index], MAX_LONG_PART)
-        wanted.append(max(LONG_PARTS_PER_CORE * device.compute_units, longest))
-    few = 2 * device.compute_units * RESULTS_OF_ONE_WAVE // outputs
-    return [*wanted, few] if few < FEW_PARTS + many_groups else wanted
-
-
-def _filling(facts: Facts, index: str, device: Device) -> list[int]:
-    """The least number of parts of whose tiles all units have as many, or nearly; none if few parts
-    have none."""
-    outputs = {name for name in facts.output_indices if facts.extents[name] > 1}
-    common = outputs.intersection(*(t.names for t in facts.inputs))
-    sides = [prod(facts.extents[n] for n in (outputs & t.names) - common) for t in facts.inputs]
-    tiles = prod(facts.extents[n] for n in common) * prod(ceil_div(n, SIDE) for n in sides)
-    for parts in range(2, MOST_FILLING + 1):
-        rounds = tiles * parts / device.compute_units
-        if facts.extents[index] % (CHUNK * parts) == 0 and rounds >= FILLED * ceil(rounds):
-            return [parts]
-    return []
-
-
-def _even(parts: int, extent: int) -> int:
-    """Nearest number of parts of the same size, in whole chunks if parts are that long."""
-    parts = min(parts, extent)
-    unit = CHUNK if extent >= CHUNK * parts else 1
-    near = range(ceil(parts / EVEN), int(parts * EVEN) + 1)
-    return min(
-        (n for n in near if extent % (unit * n) == 0), key=lambda n: abs(n - parts), default=parts
-    )
-
-
-def _multiple(extent: int, parts: int) -> int:
-    """Number that divides the sizes of parts: aligned chunks, if parts are long."""
-    return CHUNK if extent >= 4 * CHUNK * parts else 1
 
 
 def _seconds(enough: float, kernels: Sequence[Facts], device: Device) -> tuple[float, bool]:

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import TensorType
 
 import tiledialect as td
 from tiledialect.api.inputs import types_of
+from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.compilation import compile_module
@@ -44,3 +45,16 @@ def test_parts_of_a_product_whose_tiles_all_units_have_alike():
     parts = ops_of(module, KernelOp)[0].outputs[0].type
     # Eight times 48 tiles of 64 x 64 are nearly 3 for each of 132 units.
     assert isinstance(parts, TensorType) and parts.get_shape() == (8, 256, 768)
+
+
+ROW_MAXIMA = """function (A[B, N, M]) -> (L) {
+    MEAN[b, i, 0: B, N, 1] = +(A[b, i, j]); D = A - MEAN; L[b, c: B, B] = >(D[b, i, j]), b - c < B;
+}"""
+
+
+def test_maxima_that_leave_elements_as_they_are_stay_whole():
+    """Half of the result is not written: no maxima of rows could be aggregated there."""
+    given = td.compile(ROW_MAXIMA)._program  # pyright: ignore[reportPrivateUsage]
+    types = types_of([np.empty((9, 4096, 512), np.float32)])
+    module = compile_module(given.module, given.name, types, TARGETS["GPU"], (), "tile-fuse")
+    assert not any("part" in n for op in ops_of(module, ContractionOp) for n in op.index_names)

@@ -332,6 +332,11 @@ class Facts:
         """Number of points."""
         return prod(self.extents.values())
 
+    @property
+    def results(self) -> int:
+        """Number of points of the output's indices."""
+        return prod(self.extents[name] for name in self.output_indices)
+
     @lazy
     def read(self) -> int:
         """Bytes of the inputs, each tensor once."""

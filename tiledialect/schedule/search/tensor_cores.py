@@ -210,7 +210,7 @@ def parts_on_tensor_cores(facts: Facts, device: Device, precision: str) -> Split
     tiles = _tiles(facts, method, p).values()
     whole = min(work.on(device).seconds for work in tiles)
     # Partial results of f32 are written, and read by a second kernel.
-    once = 8 * prod(facts.extents[name] for name in facts.output_indices)
+    once = 8 * facts.results
     split = [
         (n, _parts(work, n, once))
         for work in tiles
