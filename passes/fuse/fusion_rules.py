@@ -73,9 +73,13 @@ def small_ones(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
         return
     wanted, op = _sizes(kernel), kernel.prev_op
     while op is not None:
-        # Of many kernels most are full.
-        has_room = isinstance(op, KernelOp) and joint_arguments(op, kernel) <= most
-        if has_room and _sizes(op) == wanted and kind(op):
+        if (
+            isinstance(op, KernelOp)
+            # Of many kernels most are full.
+            and joint_arguments(op, kernel) <= most
+            and _sizes(op) == wanted
+            and kind(op)
+        ):
             yield op
         op = op.prev_op
 
