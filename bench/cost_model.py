@@ -34,7 +34,8 @@ from tiledialect.errors import TileError
 from tiledialect.ir.mlir_text import print_module
 from tiledialect.lowering.runtime.program.compiling import lowered
 from tiledialect.schedule.cost.device import device_of
-from tiledialect.schedule.search.choice import Candidate, ranked
+from tiledialect.schedule.search.candidate import Candidate
+from tiledialect.schedule.search.choice import ranked
 
 LINES = (
     *("product/square", "product/small", "product/skinny", "product/long and thin"),

@@ -15,7 +15,8 @@ from tiledialect.schedule.cost.device import KIB, Device
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.cost.parts import PARTS, Estimate
 from tiledialect.schedule.cost.traffic import in_millions
-from tiledialect.schedule.search.choice import TRANSFERRED, Candidate, misfits
+from tiledialect.schedule.search.candidate import Candidate
+from tiledialect.schedule.search.choice import TRANSFERRED, misfits
 
 GIVEN = "given"
 """Family of a schedule that the user gave."""

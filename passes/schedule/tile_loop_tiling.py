@@ -36,9 +36,9 @@ from tiledialect.schedule.scans import RUN_BYTES, SHARED_BYTES, ScanShape, scan_
 from tiledialect.schedule.scatters import scatter_schedules
 from tiledialect.schedule.search import budget
 from tiledialect.schedule.search.ahead import search_ahead
+from tiledialect.schedule.search.candidate import Candidate
 from tiledialect.schedule.search.choice import (
     TRANSFERRED,
-    Candidate,
     best_or_default,
     default,
     ranked,

@@ -24,6 +24,7 @@ from tiledialect.lowering.runtime.child_process import Server, processors, say
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.search.ahead import searching
+from tiledialect.schedule.search.candidate import Candidate
 from tiledialect.schedule.search.choice import best_alone
 from tiledialect.threads import Threads
 
@@ -58,7 +59,7 @@ class Processes:
     def __init__(self, count: int):
         self._servers = [Server(COMMAND, None) for _ in range(count)]
 
-    def search(self, wanted: Sequence[Facts], device: Device) -> Mapping[Facts, object]:
+    def search(self, wanted: Sequence[Facts], device: Device) -> Mapping[Facts, Candidate | None]:
         """The best candidates of kernels; what no process finds is left out."""
         jobs, answers = SimpleQueue[tuple[Facts, str]](), dict[Facts, str]()
         for facts in wanted:

@@ -29,8 +29,8 @@ from tiledialect.schedule.cost.estimate import modelled
 from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import Role
 from tiledialect.schedule.search import choice
+from tiledialect.schedule.search.candidate import Candidate
 from tiledialect.schedule.search.choice import (
-    Candidate,
     best_or_default,
     misfits,
     ranked,

@@ -35,7 +35,8 @@ from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.default_schedule import default_levels
 from tiledialect.schedule.loops import UNROLLED, LoopLevel, Role, Schedule, check
 from tiledialect.schedule.search import choice
-from tiledialect.schedule.search.choice import MOST_SUMS, Candidate, proposed, ranked
+from tiledialect.schedule.search.candidate import Candidate
+from tiledialect.schedule.search.choice import MOST_SUMS, proposed, ranked
 
 
 @pytest.mark.covering(1)

@@ -17,7 +17,8 @@ from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule, Stage, check
-from tiledialect.schedule.search.choice import GOOD, NO_WORSE, TRANSFERRED, Candidate, best
+from tiledialect.schedule.search.candidate import Candidate
+from tiledialect.schedule.search.choice import GOOD, NO_WORSE, TRANSFERRED, best
 from tiledialect.schedule.search.size_transfer import (
     KnownSchedules,
     serves_batches,

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.search.candidate import Candidate
 from tiledialect.schedule.search.size_transfer import current
 
 LEAST = 6
 """Fewest kernels for which others are asked: they begin as late as a few searches take."""
 
-Search = Callable[[Sequence[Facts], Device], Mapping[Facts, object]]
+Search = Callable[[Sequence[Facts], Device], Mapping[Facts, Candidate | None]]
 """Function that searches for the best candidates of kernels; it may leave some out."""
 
 
@@ -27,8 +28,8 @@ class _Ahead:
     """A way to search for several schedules at once, and what was found in a compilation."""
 
     search: Search
-    found: dict[tuple[Facts, Device], object] = field(
-        default_factory=dict[tuple[Facts, Device], object]
+    found: dict[tuple[Facts, Device], Candidate | None] = field(
+        default_factory=dict[tuple[Facts, Device], Candidate | None]
     )
 
 
@@ -59,7 +60,7 @@ def search_ahead(wanted: Iterable[Facts], device: Device) -> None:
         own.found.update(((k, device), found) for k, found in own.search(new, device).items())
 
 
-def found_ahead() -> Mapping[tuple[Facts, Device], object]:
+def found_ahead() -> Mapping[tuple[Facts, Device], Candidate | None]:
     """The best candidates that were found ahead, or that there is none."""
     own = _current.get()
     return {} if own is None else own.found

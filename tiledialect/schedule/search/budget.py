@@ -7,11 +7,10 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.search.candidate import Candidate
 
-T = TypeVar("T")
 MOST_NAMES = 8
 """Most kernels that a warning names."""
 
@@ -22,7 +21,7 @@ class _Budget:
 
     seconds: float
     began: float
-    settled: dict[Facts, object] = field(default_factory=dict[Facts, object])
+    settled: dict[Facts, Candidate | None] = field(default_factory=dict[Facts, Candidate | None])
 
 
 _current: ContextVar[_Budget | None] = ContextVar("budget", default=None)
@@ -44,14 +43,13 @@ def is_spent() -> bool:
     return own is not None and time.monotonic() - own.began >= own.seconds
 
 
-def settled(facts: Facts, choose: Callable[[], T]) -> T:
+def settled(facts: Facts, choose: Callable[[], Candidate | None]) -> Candidate | None:
     """The choice for a kernel without a search, made once in a compilation with a budget."""
     own = _current.get()
     assert own is not None
     if facts not in own.settled:
         own.settled[facts] = choose()
-    found: object = own.settled[facts]
-    return found  # pyright: ignore[reportReturnType]
+    return own.settled[facts]
 
 
 def warnings(kernels: Iterable[tuple[str, Facts]]) -> list[str]:

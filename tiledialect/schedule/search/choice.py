@@ -25,6 +25,7 @@ from tiledialect.schedule.footprint import UNROLLED_COPIES
 from tiledialect.schedule.loops import GlobalStage, Role, Schedule, sub_group_share
 from tiledialect.schedule.search import budget
 from tiledialect.schedule.search.ahead import found_ahead
+from tiledialect.schedule.search.candidate import Candidate
 from tiledialect.schedule.search.candidates.patterns import generated
 from tiledialect.schedule.search.layout_copies import copies, making, reading
 from tiledialect.schedule.search.size_transfer import KnownSchedules, current, serves_batches
@@ -53,15 +54,6 @@ TRANSFERRED = "as for other sizes"
 """Family name of a schedule for another shape."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A schedule that a pattern proposes, and its estimate."""
-
-    family: str
-    schedule: Schedule
-    estimate: Estimate
-
-
 @caches.RANKINGS
 def ranked(facts: Facts, device: Device) -> tuple[Candidate, ...]:
     """The candidates that fit a device, those first that are thought to be fastest."""
@@ -80,16 +72,14 @@ def best(facts: Facts, device: Device) -> Candidate | None:
     budget of the compilation is spent, it is the first candidate.
     """
     known = current()
-    if (known is None or (facts, device) not in known.chosen) and budget.is_spent():
+    if known is not None and (facts, device) in known.chosen:
+        return known.chosen[facts, device]
+    if budget.is_spent():
         return budget.settled(facts, lambda: _first(facts, device))
     if known is None:
         return best_alone(facts, device)
-    if (facts, device) not in known.chosen:
-        found = _best_or_transferred(facts, device, known)
-        known.chosen[facts, device] = found
-    chosen = known.chosen[facts, device]
-    assert chosen is None or isinstance(chosen, Candidate)
-    return chosen
+    found = known.chosen[facts, device] = _best_or_transferred(facts, device, known)
+    return found
 
 
 @caches.RANKINGS
@@ -98,9 +88,7 @@ def best_alone(
 ) -> Candidate | None:
     """The best candidate of fewer seconds; with `lasting`, one for all batches may take longer."""
     if below == inf and not lasting and (facts, device) in (known := found_ahead()):
-        found = known[facts, device]
-        assert found is None or isinstance(found, Candidate)
-        return found
+        return known[facts, device]
     plain = _fastest(facts, device, below, lasting=lasting)
     found = [plain] if plain is not None else []
     for copied in _copied(facts, device, plain) if plain is not None else ():

@@ -18,6 +18,7 @@ from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import LoopLevel, Role, Schedule
+from tiledialect.schedule.search.candidate import Candidate
 
 STRETCHED = (Role.GROUP, Role.SERIAL)
 """Roles of loops that may have another number of steps: nothing is unrolled for each."""
@@ -125,8 +126,8 @@ class KnownSchedules:
     fresh: Searched = field(default_factory=Searched)
     """Schedules of the shapes that it is compiled for now: these are no neighbours to one another,
     so that the schedules of the first shapes depend on nothing else."""
-    chosen: dict[tuple[Facts, Device], object] = field(
-        default_factory=dict[tuple[Facts, Device], object]
+    chosen: dict[tuple[Facts, Device], Candidate | None] = field(
+        default_factory=dict[tuple[Facts, Device], Candidate | None]
     )
     """The candidates that were chosen, for all sizes."""
 
