@@ -8,8 +8,10 @@ from collections.abc import Set as AbstractSet
 
 import pyopencl as cl
 
+from tiledialect import caches
 from tiledialect.errors import WARNING_FILTERS, TileError
 from tiledialect.lowering.quirks.table import DENORMALS_ARE_ZERO, Kind, quirks_of
+from tiledialect.lowering.runtime.device.device import every_device
 
 BUILD_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable")
 
@@ -56,6 +58,21 @@ def binary_of(program: cl.Program, device: cl.Device) -> bytes:
         return bytes(program.binaries[place])
     except (cl.Error, IndexError, TypeError, ValueError):
         return b""
+
+
+def built_elsewhere(device: str, source: str, options: Sequence[str]) -> bytes:
+    """The binary of a text for the device of this id, in a process with no other use of it; empty
+    if there is none."""
+    if (context := _context(device)) is None:
+        return b""
+    (own,) = context.devices
+    return binary_of(build_program(source, context, own, options), own)
+
+
+@caches.DEVICES
+def _context(device: str) -> cl.Context | None:
+    found = [opencl for own, opencl in every_device().items() if own.id == device]
+    return cl.Context(found) if found else None
 
 
 def _built(program: cl.Program, device: cl.Device, options: Sequence[str]) -> cl.Program:

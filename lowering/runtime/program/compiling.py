@@ -7,7 +7,6 @@ without them.
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -44,8 +43,8 @@ from tiledialect.lowering.runtime.program.early_builds import Builder
 from tiledialect.lowering.runtime.program.kernel_reuse import plan_of_nests
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import make_plan
+from tiledialect.lowering.runtime.program.processes import helping
 from tiledialect.lowering.runtime.program.program import Program, Types
-from tiledialect.lowering.runtime.program.search_processes import searching_in_processes
 from tiledialect.lowering.tile_to_nest.tile_to_nest import Labels
 from tiledialect.passes.algebra.tile_merge_products import TileMergeProductsPass
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
@@ -75,8 +74,10 @@ def compiled(
         module = lowered(program, types, device)
         plan = make_plan(module, program.result_name)
     else:
-        module = lowered(program, types, device, LiftToNestPass.name)
-        plan = plan_of_nests(module, program.result_name, _labels(module), builder=builder)
+        with helping(device, program.budget) as others:
+            module = lowered(program, types, device, LiftToNestPass.name)
+            given = module, program.result_name, _labels(module)
+            plan = plan_of_nests(*given, builder=builder, others=others)
     return replace(plan, warnings=warnings_of(module))
 
 
@@ -111,7 +112,7 @@ def lowered(program: Program, types: Types, device: Device, after: str | None = 
     chosen = program.schedules, program.fusion, program.passes
     # A budget cuts decisions short, which others are not to take over.
     kept = program.kept_modules if program.budget is None else None
-    others = searching_in_processes() if program.budget is None else nullcontext()
+    others = helping(device, program.budget)
     with transferring(program.known_schedules), limited(program.budget), others:
         return compile_module(*given, *chosen, kept)
 

@@ -28,28 +28,38 @@ Builder = Callable[[Program | End], None]
 """Function that takes a printed kernel, or the end of them."""
 
 
+Build = Callable[[str], Callable[[], object] | None]
+"""Function that builds kernels, or lets others begin to: then its result waits for them."""
+
+
 @contextmanager
-def early_builds(build: Callable[[str], object]) -> Generator[Builder]:
+def early_builds(build: Build, *, side_by_side: bool = False) -> Generator[Builder]:
     """Build the kernels that are given, some at a time, in a thread that ends with the context.
 
+    If they are built ``side_by_side``, those that are printed by then do not wait for one another.
     A refused kernel is left to the caller, who builds it again and reports why.
     """
     waiting: SimpleQueue[Program | End] = SimpleQueue()
 
     def work() -> None:
-        together, end = Program(), None
+        together, end, begun = Program(), None, list[Callable[[], object]]()
         while end is None:
             match waiting.get():
                 case Program() as program:
                     together.take(program)
                 case end:
                     pass
-            is_enough = end is None and waiting.empty() and len(together.text) >= ENOUGH
+            is_now = end is None and (side_by_side or waiting.empty())
+            is_enough = is_now and len(together.text) >= ENOUGH
             if together.functions and (is_enough or end is End.WHOLE):
                 # Whatever fails here fails again where all is built, and is reported there.
                 with suppress(Exception):
-                    build(together.text)
+                    if (finish := build(together.text)) is not None:
+                        begun.append(finish)
                 together = Program()
+        for finish in begun if end is End.WHOLE else ():
+            with suppress(Exception):
+                finish()
 
     thread = Thread(target=work, name="early builds")
     thread.start()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,9 +11,12 @@ from xdsl.context import Context
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
+from xdsl.parser import Parser
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tiledialect import caches
 from tiledialect.ir.disposal import dispose
+from tiledialect.ir.mlir_text import all_dialects, print_module
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.structural_hash import attributes_text, structural_hash_with_names
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
@@ -26,6 +30,7 @@ from tiledialect.lowering.runtime.program.early_builds import Builder, End
 from tiledialect.lowering.runtime.program.nest_reuse import KeptNests
 from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.plan_building import accesses_of, plan_of
+from tiledialect.lowering.runtime.program.processes import NoAnswerError, Processes
 from tiledialect.lowering.tile_to_nest.tile_to_nest import Labels, lower_to_nests
 from tiledialect.lru_cache import LruCache
 from tiledialect.schedule.cost.device import device_or_common
@@ -57,40 +62,61 @@ class PrintedKernels:
         self.kernels: LruCache[Hashable, Printed] = LruCache(most)
         self.nests = KeptNests()
 
-    def use(self, kernel: gpu.FuncOp, module: ModuleOp, said: Hashable) -> Use:
-        """Print a kernel of a module, which loses it, or take it from the cache.
+    def use(
+        self, kernel: gpu.FuncOp, module: ModuleOp, said: Hashable, others: Processes | None
+    ) -> Callable[[], Use]:
+        """Take a kernel from a module, and begin to print it, if it is new, in another process.
 
+        The result is the function that gives it, and prints it here if nobody has.
         ``said`` is the text of the attributes of the modules around it.
         """
         alone = _alone(kernel, module)
-        found = self._use_alone(alone, said)
-        dispose(alone)
-        return found
-
-    def _use_alone(self, alone: ModuleOp, said: Hashable) -> Use:
-        """Print the kernel that a module has, or take it from the cache."""
         (own,) = ops_of(alone, gpu.FuncOp)
         device = device_or_common(alone)
         generalize_batch(own, device)
         sizes = open_steps(own, device)
-        around = own.parent_op()
-        assert isinstance(around, gpu.ModuleOp)
-        key = (said, own.sym_name, structural_hash_with_names(own))
+        key = said, own.sym_name, structural_hash_with_names(own)
         if (found := self.kernels.find(key)) is not None:
-            return Use(found, sizes)
-        lower_joined_nests(Context(), alone)
-        program = Program()
-        program.add(around)
-        return Use(
-            self.kernels.put(
-                key, Printed(program, accesses_of(own)[: len(own.body.block.args) - len(sizes)])
-            ),
-            sizes,
-        )
+            dispose(alone)
+            return partial(Use, found, sizes)
+        job = others and others.submit(printed_text, print_module(alone), len(sizes))
+        return partial(self._finish, key, alone, sizes, job)
+
+    def _finish(
+        self, key: Hashable, alone: ModuleOp, sizes: Sequence[int], job: Future[Printed] | None
+    ) -> Use:
+        """The kernel that a module has, as another process or this one prints it."""
+        try:
+            found = printed(alone, len(sizes)) if job is None else job.result()
+        except NoAnswerError:
+            found = printed(alone, len(sizes))
+        dispose(alone)
+        return Use(self.kernels.put(key, found), sizes)
 
 
 PRINTED = PrintedKernels()
 """The cache of the process."""
+
+
+def printed(alone: ModuleOp, sizes: int) -> Printed:
+    """Lower and print the kernel of a module, whose last arguments are so many sizes."""
+    (own,) = ops_of(alone, gpu.FuncOp)
+    around = own.parent_op()
+    assert isinstance(around, gpu.ModuleOp)
+    lower_joined_nests(Context(), alone)
+    program = Program()
+    program.add(around)
+    return Printed(program, accesses_of(own)[: len(own.body.block.args) - sizes])
+
+
+def printed_text(alone: str, sizes: int) -> Printed:
+    """Lower and print the kernel of a module that is given as text, with the names that it has."""
+    return printed(Parser(_dialects(), alone).parse_module(), sizes)
+
+
+@caches.PACKAGE
+def _dialects() -> Context:
+    return all_dialects()
 
 
 def _alone(kernel: gpu.FuncOp, module: ModuleOp) -> ModuleOp:
@@ -123,29 +149,32 @@ def plan_of_nests(
     labels: Labels | None = None,
     kept: PrintedKernels = PRINTED,
     builder: Builder | None = None,
+    others: Processes | None = None,
 ) -> Plan:
     """The plan of a function of scheduled kernels and nests, as lowering all of it would give it.
 
-    Each kernel is lowered by itself, unless it is among those that are kept, and given to
-    ``builder`` before the next. Launches get the attributes of their kernels in ``labels``. The
-    module loses its ops.
+    Each kernel is lowered by itself, maybe by others, unless it is among those that are kept, and
+    given to ``builder`` before the next. Launches get the attributes of their kernels in
+    ``labels``. The module loses its ops.
     """
     context = Context()
     lower_to_nests(module, partial(kept.nests.nest, attributes_text(module)), labels)
     join_nests(context, module)
     mark_unread(module)
     GpuArenaPass().apply(context, module)
-    program = Program()
-    uses: dict[gpu.FuncOp, Use] = {}
+    begun: dict[gpu.FuncOp, Callable[[], Use]] = {}
     for around in ops_of(module, gpu.ModuleOp):
         said = attributes_text(module), attributes_text(around)
         for kernel in ops_of(around, gpu.FuncOp):
             declared = _leave_declaration(kernel)
-            uses[declared] = kept.use(kernel, module, said)
-            own = uses[declared].printed.program
-            program.take(own)
-            if builder is not None:
-                builder(own)
+            begun[declared] = kept.use(kernel, module, said, others)
+    program, uses = Program(), dict[gpu.FuncOp, Use]()
+    for declared, finish in begun.items():
+        uses[declared] = finish()
+        own = uses[declared].printed.program
+        program.take(own)
+        if builder is not None:
+            builder(own)
     if builder is not None:
         builder(End.WHOLE)
     plan = plan_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from tiledialect.lowering.runtime.program.build import (
     binary_of,
     build_options,
     build_program,
+    built_elsewhere,
     load_program,
 )
 from tiledialect.lowering.runtime.program.cache import Binary
@@ -42,6 +43,7 @@ from tiledialect.schedule import instructions
 
 if TYPE_CHECKING:
     from tiledialect.lowering.runtime.program.early_builds import Builder
+    from tiledialect.lowering.runtime.program.processes import Processes
 
 KEEP_KERNELS = (POCL.short,)
 """Platforms that keep binaries on disk themselves; PoCL would compile all twice to give one."""
@@ -89,10 +91,8 @@ class Specialization:
         self.binaries: tuple[Binary, ...]
         if stored is None:
             text = f"compiling {self.name} for {', '.join(map(type_text, types))}"
-            with progress(text), self._early_builds(state) as builder, no_collection():
-                from tiledialect.lowering.runtime.program.compiling import compiled
-
-                self.plan, self.binaries = compiled(program, types, device, builder), ()
+            with progress(text), no_collection():
+                self.plan, self.binaries = self._compiled(types, state), ()
         else:
             self.plan, self.binaries = stored
         self.is_kept = stored is not None
@@ -115,8 +115,7 @@ class Specialization:
             return
         given = given_schedules(self.program)
         if self.plan.source and (given or self.program.is_lowered):
-            own = self.device
-            source = prelude(own.short_platform, own.compute_capability) + self.plan.source
+            own, source = self.device, self._prelude + self.plan.source
             what = "schedules" if given else "kernels"
             with progress(f"{own.id} tries the {what} of {self.name}"):
                 found = isolation.find(isolation.Kernels(own, self.options, source, self.plan))
@@ -127,24 +126,34 @@ class Specialization:
                 raise UnsoundError(f"{own} {found.reason}{by}")
         self.is_sound = True
 
-    def _early_builds(self, state: QueueState | None) -> AbstractContextManager[Builder | None]:
+    def _compiled(self, types: Types, state: QueueState | None) -> Plan:
+        # Calls of programs that are kept load no compiler.
+        from tiledialect.lowering.runtime.program.compiling import compiled
+        from tiledialect.lowering.runtime.program.processes import helping
+
+        with (
+            helping(self.device, self.program.budget) as others,
+            self._early_builds(state, others) as builder,
+        ):
+            return compiled(self.program, types, self.device, builder)
+
+    def _early_builds(
+        self, state: QueueState | None, others: Processes | None
+    ) -> AbstractContextManager[Builder | None]:
         """Builds of kernels for a queue while others are lowered, unless these must be tried."""
         if state is None or self.program.is_lowered or given_schedules(self.program):
             return nullcontext()
-        # Calls of programs that are kept load no printer.
         from tiledialect.lowering.runtime.program.early_builds import early_builds
 
-        return early_builds(partial(self._build_early, state))
+        if others is None or self.device.short_platform in KEEP_KERNELS:
+            return early_builds(partial(self._build_early, state))
+        return early_builds(partial(self._build_elsewhere, state, others), side_by_side=True)
 
     def _programs(self, state: QueueState) -> dict[str, Built]:
         """Built kernels; kernels that are new to the device are built together."""
         keys = keys_of(texts := KernelTexts.of(self.plan.source), state)
         for binary in self.binaries:
-            if any(keys[name] not in self.built for name in binary.names):
-                if (program := self._loaded(state, binary)) is None:
-                    continue
-                for name, called in binary.names.items():
-                    self.built.setdefault(keys[name], Built(program, called, binary.code))
+            self._take(state, binary, keys)
         with progress(f"{self.device.id} builds the kernels of {self.name}"):
             is_new = self._build_missing(state, texts, keys)
         found = {name: self.built[key] for name, key in keys.items()}
@@ -154,16 +163,47 @@ class Specialization:
                 self.keep()
         return found
 
+    def _take(self, state: QueueState, binary: Binary, keys: Mapping[str, KernelKey]) -> None:
+        """Load a binary if one of its kernels is new to the device, and the device takes it."""
+        if all(keys[name] in self.built for name in binary.names):
+            return
+        if (program := self._loaded(state, binary)) is not None:
+            for name, called in binary.names.items():
+                self.built.setdefault(keys[name], Built(program, called, binary.code))
+
     def keep(self) -> None:
         """Keep the plan and the binaries on disk."""
         if not self.is_kept:
             cache.store(self.key, self.plan, self.binaries)
             self.is_kept = True
 
-    def _build_early(self, state: QueueState, text: str) -> bool:
+    def _build_early(self, state: QueueState, text: str) -> None:
         """Build the kernels of a part of the text."""
         texts = KernelTexts.of(text)
-        return self._build_missing(state, texts, keys_of(texts, state))
+        self._build_missing(state, texts, keys_of(texts, state))
+
+    def _build_elsewhere(
+        self, state: QueueState, others: Processes, text: str
+    ) -> Callable[[], None] | None:
+        """Let another process build the kernels of a part of the text; the result loads them."""
+        texts = KernelTexts.of(text)
+        keys = keys_of(texts, state)
+        missing = {name: name for name, key in keys.items() if key not in self.built}
+        if not missing:
+            return None
+        source = self._prelude + texts.of_kernels(missing)
+        job = others.submit(built_elsewhere, self.device.id, source, self.options)
+
+        def load() -> None:
+            binary = Binary(missing, job.result())
+            with _building:
+                self._take(state, binary, keys)
+
+        return load
+
+    @property
+    def _prelude(self) -> str:
+        return prelude(self.device.short_platform, self.device.compute_capability)
 
     def _build_missing(
         self, state: QueueState, texts: KernelTexts, keys: Mapping[str, KernelKey]
@@ -182,8 +222,7 @@ class Specialization:
         """Build kernels; the result is the programs and the binaries to keep."""
         own, device = self.device, state.queue.device
         try:
-            source = prelude(own.short_platform, own.compute_capability) + text
-            program = build_program(source, state.context, device, self.options)
+            program = build_program(self._prelude + text, state.context, device, self.options)
         except TileError as error:
             raise TileError(f"{own} refuses the program:\n{error}") from None
         if own.short_platform in KEEP_KERNELS:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,13 +16,11 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import SPEC as TARGET
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
-from tiledialect.lowering.runtime.program import search_processes
-from tiledialect.lowering.runtime.program.search_processes import Processes, searching_in_processes
 from tiledialect.passes.schedule.tile_loop_tiling import TileLoopTilingPass
 from tiledialect.schedule.cost.device import Device, device_of
 from tiledialect.schedule.cost.facts import Facts
 from tiledialect.schedule.search import ahead, choice
-from tiledialect.schedule.search.ahead import found_ahead, search_ahead, searching
+from tiledialect.schedule.search.ahead import search_ahead, searching
 from tiledialect.schedule.search.choice import best_alone
 from tiledialect.schedule.search.size_transfer import KnownSchedules, transferring
 
@@ -97,67 +93,6 @@ def test_passes_search_ahead_for_all_kernels_that_they_need(monkeypatch: pytest.
         assert _scheduled() == plain
     assert not own
     assert len(plain) > 3
-
-
-def test_processes_find_the_same_schedules():
-    device = _device("h100")
-    wanted = _products()
-    assert len(wanted) >= ahead.LEAST
-    with searching_in_processes(search_processes.LEAST):
-        search_ahead(wanted, device)
-        found = {**found_ahead()}
-    assert found == {(facts, device): best_alone(facts, device) for facts in wanted}
-    assert not found_ahead()
-
-
-LATE = """
-import threading, time
-from tiledialect.lowering.runtime.program.search_processes import Processes
-
-def late():
-    threading.main_thread().join()
-    time.sleep(0.2)
-    processes = Processes(2)
-    try:
-        print(processes.search(["no kernel"], None))
-    finally:
-        processes.close()
-
-threading.Thread(target=late).start()
-"""
-"""A thread that goes on when the main thread has ended, as one that trains."""
-
-
-def test_threads_that_outlive_the_main_thread_search():
-    run = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True)
-    assert (run.stdout, run.stderr) == ("{}\n", "")
-
-
-def test_what_processes_do_not_find_is_searched_for_here(monkeypatch: pytest.MonkeyPatch):
-    """A process that ends leaves its kernel to this one."""
-    monkeypatch.setattr(search_processes, "COMMAND", "raise SystemExit")
-    processes = Processes(2)
-    try:
-        assert processes.search(_products(), _device("h100")) == {}
-    finally:
-        processes.close()
-
-
-def test_a_process_that_cannot_be_started_leaves_kernels_to_others(monkeypatch: pytest.MonkeyPatch):
-    processes, wanted = Processes(2), _products()
-    first = processes._servers[0]  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(first, "running", lambda: None)
-    try:
-        assert processes.search(wanted, _device("h100")).keys() == {*wanted}
-    finally:
-        processes.close()
-
-
-def test_few_processors_search_in_this_process(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(search_processes, "processors", lambda: search_processes.LEAST - 1)
-    with searching_in_processes():
-        search_ahead(_products(), _device("h100"))
-        assert not found_ahead()
 
 
 def test_others_are_not_asked_for_little():
