@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import ceil, prod
 from operator import mul
-from typing import NamedTuple, Self, TypeVar
+from typing import Self, TypeVar
 
 from tiledialect.lazy import lazy
+from tiledialect.schedule.cost.copies import Copy
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import (
     COMMON,
@@ -45,16 +46,6 @@ PAIR = 2
 
 class timed(lazy[T]):  # noqa: N801
     """A lazy attribute of a model that depends on the rates, not on counts alone."""
-
-
-class Copy(NamedTuple):
-    """A stage, the place of its copy, and its tile."""
-
-    stage: Stage
-    place: int
-    """Number of levels outside."""
-    inside: Steps
-    """The levels that move its tile."""
 
 
 class Model:
@@ -206,7 +197,8 @@ class Model:
         inside = self.steps[place:]
         if stage.local and self.local:
             inside = steps_of(self.local) + inside
-        return Copy(stage, place, inside)
+        access = next((w for w in self.accesses if w.tensor.number == stage.operand), None)
+        return Copy(stage, access, place, inside)
 
     @lazy
     def reads(self) -> list[tuple[AffineAccess, float, int]]:
@@ -237,8 +229,8 @@ class Model:
         if self.traits.unaligned_vectors or not tiles:
             return True
         tile, vector = tiles[-1], own.stage.vector
-        sizes = zip(access.extents(tile.inside), self.pitches(tile, access), strict=True)
-        outside = self.distances(tile, (step for step in tile.inside if step not in own.inside))
+        sizes = zip(access.extents(tile.inside), tile.pitches(access), strict=True)
+        outside = tile.distances(step for step in tile.inside if step not in own.inside)
         # The pitch is 1 along the axis of neighbours.
         apart = [pitch for extent, pitch in sizes if extent > 1 and pitch > 1]
         return all(place % vector == 0 for place in (*apart, *outside))
@@ -281,7 +273,7 @@ class Model:
             words = self.vector * self.facts.held + self.unrolled * len(self.accesses) / 2
         for copy in self.all_copies:
             if copy.stage.copies > 1 and not copy.stage.asynchronous:
-                words += rates.ahead_registers * self.tile(copy) / self.items
+                words += rates.ahead_registers * copy.size / self.items
         return ceil(words + rates.own_registers + rates.test_registers * self.overshoots)
 
     @lazy
@@ -304,75 +296,22 @@ class Model:
 
     # -- copies ----------------------------------------------------------------------------
 
-    def access_of(self, number: int) -> AffineAccess | None:
-        """Affine access of an input; None for a value that the kernel computes."""
-        return next((w for w in self.accesses if w.tensor.number == number), None)
-
-    def tile(self, copy: Copy) -> int:
-        """The elements of a stage's tile."""
-        access = self.access_of(copy.stage.operand)
-        return prod(access.extents(copy.inside)) if access is not None else 0
-
-    def distances(self, copy: Copy, steps: Iterable[tuple[str, int, int]]) -> list[int]:
-        """Number of elements of its tile by which each step moves a copy."""
-        access = self.access_of(copy.stage.operand)
-        if access is None:
-            return [0 for _ in steps]
-        axes = list(zip(access.moves, self.pitches(copy, access), strict=True))
-        return [
-            sum(
-                pitch * access.apart(axis, copy.inside).get(abs(moves[name]) * stride, 0)
-                for axis, (moves, pitch) in enumerate(axes)
-                if name in moves
-            )
-            for name, stride, _ in steps
-        ]
-
-    def pitches(self, copy: Copy, access: AffineAccess) -> list[int]:
-        """Distance between neighbours along each axis of a tile."""
-        extents, stage = access.extents(copy.inside), copy.stage
-        found, pitch, pad = [0] * len(extents), 1, stage.pad
-        for axis in reversed(stage.order or range(len(extents))):
-            found[axis] = pitch
-            pitch, pad = pitch * extents[axis] + pad, 0
-        return found
-
-    def copy_stores(
-        self, copy: Copy, access: AffineAccess
-    ) -> tuple[tuple[tuple[int, int], ...], int, int]:
-        """Stores of a tile by a sub-group: steps of its items, stores of each item for a piece, and
-        elements of each store."""
-        extents, pitches = access.extents(copy.inside), self.pitches(copy, access)
-        vector = self._width(copy)
-        steps: list[tuple[int, int]] = []
-        left = self.device.sub_group_size
-        # Neighbouring items take neighbouring pieces in memory.
-        pieces = [*extents[:-1], extents[-1] // vector]
-        for axis in reversed(range(len(extents))):
-            count = min(pieces[axis], left)
-            if count > 1:
-                steps.append((pitches[axis] * (vector if axis == len(extents) - 1 else 1), count))
-                left = ceil(left / count)
-        stores, width = (1, vector) if pitches[-1] == 1 else (vector, 1)
-        return tuple(steps), stores, width
-
     def copy_loads(self, copy: Copy, access: AffineAccess) -> tuple[int, int]:
         """Number of loads of an item for a piece of a tile, and number of neighbours in a row."""
-        vector = self._width(copy)
-        loads = 1 if self._is_aligned(access, copy) else vector
+        loads = 1 if self._is_aligned(access, copy) else copy.width
         return loads, access.extents(copy.inside)[-1]
 
     def copies_alone(self, copy: Copy) -> bool:
         """Whether items can leave it to the device to copy a tile, in whole pieces."""
-        access, stage = self.access_of(copy.stage.operand), copy.stage
+        access, stage = copy.access, copy.stage
         if access is None or stage.order or stage.pad:
             return False
-        whole = self._width(copy) * access.tensor.bytes == COPIED_BYTES[-1]
+        whole = copy.width * access.tensor.bytes == COPIED_BYTES[-1]
         return whole and self._is_aligned(access, copy)
 
     def _is_aligned(self, access: AffineAccess, copy: Copy) -> bool:
         """Whether all rows of a tile begin at whole vectors in memory."""
-        moves, shape, vector = access.moves[-1], access.tensor.shape, self._width(copy)
+        moves, shape, vector = access.moves[-1], access.tensor.shape, copy.width
         outside = [x for x in self.steps if x not in copy.inside]
         jumps = [moves.get(name, 0) * stride for name, stride, _ in outside]
         assert access.tensor.access
@@ -388,17 +327,7 @@ class Model:
         """Number of steps in which the items of a group copy the largest tile that is fetched
         ahead."""
         ahead = [copy for copy in self.all_copies if copy.stage.copies > 1]
-        return max((ceil(self._chunks(copy) / self.items) for copy in ahead), default=0)
-
-    def _chunks(self, copy: Copy) -> int:
-        """Number of pieces in which a tile is copied: vectors if they divide its rows in memory."""
-        return self.tile(copy) // self._width(copy)
-
-    def _width(self, copy: Copy) -> int:
-        """Number of elements in a piece of a tile."""
-        access, vector = self.access_of(copy.stage.operand), copy.stage.vector
-        extents = access.extents(copy.inside) if access is not None else ()
-        return vector if extents and extents[-1] % vector == 0 else 1
+        return max((ceil(copy.size // copy.width / self.items) for copy in ahead), default=0)
 
     @lazy
     def tile_memory(self) -> int:
@@ -406,7 +335,7 @@ class Model:
         total = 0
         # Each read of a tensor has tiles of its own.
         for access in self.accesses:
-            for stage, _, inside in self.copies(access.tensor):
+            for stage, _, _, inside in self.copies(access.tensor):
                 if stage.local:
                     sizes = access.extents(inside)
                     last = sizes[stage.order[-1] if stage.order else -1] if sizes else 1
@@ -448,7 +377,7 @@ class Model:
         if copies and copies[0].stage.local:
             inside = copies[0].inside
             elements, run, shares = access.elements(inside), access.run(inside), 1.0
-            chunks = elements / self._width(copies[0])
+            chunks = elements / copies[0].width
         else:
             elements = access.elements(self.lanes + self.steps[place:])
             run = self.run(access)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from tiledialect.lazy import lazy
-from tiledialect.schedule.cost.counts import Copy, Model
+from tiledialect.schedule.cost.copies import Copy
+from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import LINE, Device
 from tiledialect.schedule.cost.facts import AffineAccess, Facts, Shares, Steps
 from tiledialect.schedule.cost.rates import Rates

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from math import ceil, inf, log2, prod
 
 from tiledialect.lazy import lazy
-from tiledialect.schedule.cost.counts import Copy, timed
+from tiledialect.schedule.cost.copies import Copy
+from tiledialect.schedule.cost.counts import timed
 from tiledialect.schedule.cost.cpu_body import TilePart
 from tiledialect.schedule.cost.cpu_caches import CpuCaches, lines_kept
 from tiledialect.schedule.cost.device import LINE
@@ -39,10 +40,10 @@ class CpuModel(CpuCaches):
         return sum(self._copy_cycles(copy) for w in self.accesses for copy in self.copies(w.tensor))
 
     def _copy_cycles(self, copy: Copy) -> float:
-        stage, access = copy.stage, self.access_of(copy.stage.operand)
+        stage, access = copy.stage, copy.access
         if access is None:
             return 0.0
-        elements = self.tile(copy) * self.trips(copy.place)
+        elements = copy.size * self.trips(copy.place)
         size = access.tensor.bytes
         rank = len(access.tensor.shape)
         is_row = not stage.order or stage.order[-1] == rank - 1

@@ -237,7 +237,7 @@ def _copied(m: Model, access: AffineAccess) -> float:
     """The words that copies to local memory are worth: lines of the cache, and banks that meet."""
     for copy in m.copies(access.tensor):
         if copy.stage.local and access.tensor.bytes == WORD:
-            steps, stores, width = m.copy_stores(copy, access)
+            steps, stores, width = copy.stores(access, m.device.sub_group_size)
             loads, row = m.copy_loads(copy, access)
             pieces = m.device.sub_group_size * (width * stores)
             lines = ceil(pieces / row) * ceil(row * WORD / m.device.line)
@@ -267,7 +267,7 @@ def _bank_cycles(m: Model, access: AffineAccess, width: int) -> int:
         # Fragments of shorter elements are read by instructions, for which tiles are rotated.
         return 1
     extents = (extent for _, _, extent in m.lanes)
-    steps = tuple(zip(m.distances(tiles[-1], m.lanes), extents, strict=True))
+    steps = tuple(zip(tiles[-1].distances(m.lanes), extents, strict=True))
     return busiest_bank(steps, width)
 
 
