@@ -104,6 +104,7 @@ PADDED_INDICES = Cache(
     "indices that leave a tensor by kernel facts and tensor", 1 << 8, of_compilation=True
 )
 BANK_CYCLES = Cache("busiest banks by strides and width", 1 << 12, of_compilation=True)
+STORES = Cache("sectors that stores touch by strides and width", 1 << 12, of_compilation=True)
 SIZELESS_FACTS = Cache("kernel facts without sizes by kernel facts", 1 << 10, of_compilation=True)
 SIZES = Cache("numbers of steps of a level by those that are left", 1 << 10, of_compilation=True)
 RANKINGS = Cache("ranked schedules by kernel facts and device", 1 << 8, of_compilation=True)

@@ -16,6 +16,7 @@ from timings import read
 TIMINGS = Path(__file__).parents[2] / "bench" / "timings"
 RECORDS = {
     "avx512": (0.75, 1.15),
+    "nvidia-attention": (0.55, 1.1),
     "nvidia-hopper": (0.7, 1.05),
 }
 """Least median rank correlation, and largest median time of the chosen schedule over the best: what

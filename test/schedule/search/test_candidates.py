@@ -385,3 +385,51 @@ def test_all_that_windows_slide_over_is_staged() -> None:
     found = best(kernel_facts(kernel_of(module), LONG_VECTORS), LONG_VECTORS)
     assert found is not None
     assert [stage.operand for stage in found.schedule.stages] == [1, 2]
+
+
+def products(rows: int, columns: int, steps: int, batches: int) -> tuple[ModuleOp, list[Array]]:
+    """Products of matrices, the second ones transposed."""
+    text = """function (A[B, M, K], C[B, N, K]) -> (P) {
+        P[b, m, n: B, M, N] = +(A[b, m, k] * C[b, n, k]);
+    }"""
+    rng = np.random.default_rng(0)
+    shapes = (batches, rows, steps), (batches, columns, steps)
+    inputs = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    return compile_module(load(text), None, [type_of(a) for a in inputs], after="tile-fuse"), inputs
+
+
+def by_neighbours(schedule: Schedule) -> bool:
+    """Whether neighbouring work-items have neighbouring columns."""
+    lanes = [level for level in schedule.levels if level.role is Role.LOCAL][-1:]
+    return any((x.index, x.stride) == ("n", 1) and x.extent >= 16 for x in lanes)
+
+
+@pytest.mark.parametrize("columns", [197, 198, 200])
+def test_rows_that_are_no_whole_vectors_are_stored_by_neighbours(columns: int) -> None:
+    facts = kernel_facts(kernel_of(products(197, columns, 64, 96)[0]), DEVICES["gpu"])
+    found = best(facts, DEVICES["gpu"])
+    assert found is not None
+    assert by_neighbours(found.schedule) == (columns % 4 > 0)
+    assert not by_neighbours(found.schedule) or found.schedule.levels[-1].role is Role.UNROLL
+
+
+@pytest.mark.covering(1, words=True)
+def test_results_of_columns_that_are_apart(device: td.Device) -> None:
+    module, (a, b) = products(70, 75, 20, 2)
+    kernel = kernel_of(module)
+    found = [s for s in proposed("contractions", kernel) if by_neighbours(s)]
+    assert found
+    kernel.schedule = ScheduleAttr(random.Random(0).choice(sorted(found, key=str)))
+    (result,) = run(module, [a, b], device)
+    assert_close(result, np.asarray(a @ b.transpose(0, 2, 1)), length=20, ulps=200, scale=LARGEST)
+
+
+def test_sums_that_no_chunk_divides_have_a_last_one_that_is_shorter() -> None:
+    """A step of 16 reads three sectors of rows that begin anywhere, two of 8 four."""
+    text = "function (A[B, M, K], C[B, K, N]) -> (P) { P[b, m, n: B, M, N] = +(A[b, m, k] * C[b, k, n]); }"
+    arguments = [type_of(np.empty(shape, "f4")) for shape in ((96, 197, 197), (96, 197, 64))]
+    module = compile_module(load(text), None, arguments, after="tile-fuse")
+    found = proposed("contractions", kernel_of(module))
+    assert {4, 8, 16} <= {
+        stage.at[1] for s in found for stage in s.stages if stage.local and stage.at
+    }

@@ -22,9 +22,10 @@ from math import ceil, prod
 from tiledialect.schedule.cost.banks import WORD, busiest_bank
 from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import Device
-from tiledialect.schedule.cost.facts import AffineAccess, in_sectors
+from tiledialect.schedule.cost.facts import AffineAccess
 from tiledialect.schedule.cost.parts import Estimate
 from tiledialect.schedule.cost.rates import Items
+from tiledialect.schedule.cost.stores import written, written_again
 from tiledialect.schedule.loops import Role
 
 SCHEDULERS = 4
@@ -52,11 +53,13 @@ def items_estimate(m: Model) -> Estimate:
     busy = _busy(m, own, waits, groups_unit, resident) + _ends(m, groups_unit, resident)
 
     bandwidth = device.bandwidth * 1e9
+    again = written_again(m) / (bandwidth * rates.shared_rate)
+    busy += rates.stored_again * again * resident / groups_unit
     near = m.groups * sum(
         b / _readers(m, access, resident)
         for (b, _, _), access in zip(fetched, m.accesses, strict=True)
     )
-    cache = (near + _written(m)) / (bandwidth * rates.shared_rate)
+    cache = (near + written(m)) / (bandwidth * rates.shared_rate)
     memory = (facts.moved + _read_again(m)) / bandwidth
     if resident == 1:
         busy += _unhidden(m, waits, groups_unit, facts.read / max(near, 1.0))
@@ -302,12 +305,3 @@ def _read_again(m: Model) -> float:
     needed = sum(tensor.size for tensor, _ in again) * min(1.0, at_a_time)
     lost = max(0.0, 1 - (device.cache_sizes[-1] / needed) ** 2)
     return lost * sum(tensor.size * count for tensor, count in again)
-
-
-def _written(m: Model) -> float:
-    """The bytes that all groups write, in sectors."""
-    total = 0.0
-    for tensor in m.facts.outputs:
-        run = m.run(tensor.affine_access) * tensor.bytes
-        total += tensor.size * in_sectors(run, m.sector)
-    return total

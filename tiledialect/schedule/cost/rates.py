@@ -41,6 +41,7 @@ class Items:
     seen: float
     local_rate: float
     shared_rate: float
+    stored_again: float
     copies_seen: float
     lone: float
     last_wave: float

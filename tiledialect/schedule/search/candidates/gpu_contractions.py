@@ -6,7 +6,7 @@ schedule is made of (`tiles.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from math import inf, prod
@@ -43,6 +43,14 @@ MOST_ALIKE = 2
 of a size."""
 MOST_SUMS = 48
 """Most accumulators of an item for all residue classes or similar indices."""
+LANES_ACROSS = (16, 32)
+"""Columns next to one another of the items of a sub-group."""
+COLUMNS_ACROSS = range(4, 14)
+"""Columns of an item, which are as far apart."""
+SUB_GROUPS_ACROSS = range(2, 9)
+"""Sub-groups of a group, one below the other."""
+MOST_ACROSS = 112
+"""Most sums of such an item."""
 MOST_APART = 64
 """Most sums of windows of an item that are not adjacent where they are stored."""
 MOST_TILINGS = 6
@@ -163,11 +171,15 @@ def _tilings(facts: Facts, r: Roles, device: Device) -> list[Shape]:
             # Whole groups skip taps that are not their residue class's, if these are outside.
             taps=() if facts.tests else r.taps,
         )
-        for shape in (*_tiles_in_fours(facts, r), *_tiles_in_rows(facts, r))
+        for shape in (
+            *_tiles_in_fours(facts, r),
+            *_tiles_across(facts, r, device),
+            *_tiles_in_rows(facts, r),
+        )
         if shape.group <= device.max_work_group_size
         and (not (shape.fours and shape.shared > 1) or _leaves_idle(facts, r, shape, device))
         # Separate sums need registers for their places.
-        and not (r.is_turned and r.taps and shape.rows * shape.columns * FOUR > MOST_APART)
+        and not (r.is_turned and r.taps and shape.rows * shape.columns * shape.lanes > MOST_APART)
     ]
     tilings = [
         shape._replace(tile=(*some, *shape.tile), staged=staged)
@@ -196,12 +208,13 @@ def _shape(
     third: int = 1,
     shared: int = 1,
     fours: bool = False,
+    wide: int = FOUR,
 ) -> Shape:
     """Tiles of rows and columns, and items and sub-groups along both and a third index."""
     (m, n), (rows, columns) = (r.rows[0], r.along), tile
     return Shape(
-        FOUR,
-        columns // FOUR,
+        wide,
+        columns // wide,
         ((m, rows),),
         items=((n, lanes[1]), (m, lanes[0])),
         sub_groups=((n, sub_groups[1]), (m, sub_groups[0]), *((x, third) for x in r.rows[1:])),
@@ -218,7 +231,7 @@ def _chunks(extent: int, shared: int) -> list[int]:
         return [shared * ceil_div(extent, shared)] if shared > 1 else [extent, 1]
     if shared in FEW_SHARES:
         steps = [shared * c for c in CHUNKS if shared * c <= LONGEST]
-        found = [c for c in steps if ceil_div(extent, c) * c <= extent * 33 // 32] or steps
+        found = [c for c in steps if ceil_div(extent, c) * c <= extent * 17 // 16] or steps
         return sorted(found, key=lambda c: -abs(c - shared * CHUNKS[1]))
     if shared > 1:
         steps = range(shared, LONGEST + 1, shared)
@@ -226,7 +239,8 @@ def _chunks(extent: int, shared: int) -> list[int]:
         return found[-MOST_CHUNKS:]
     found = [c for c in CHUNKS if ceil_div(extent, c) * c <= extent * 33 // 32]
     divisors = [c for c in range(32, 3, -1) if extent % c == 0 and c not in found]
-    found = [*found, *divisors][:MOST_CHUNKS] or [*CHUNKS]
+    others = [c for c in CHUNKS if c not in found and ceil_div(extent, c) * c <= extent * 17 // 16]
+    found = [*found, *divisors, *others][:MOST_CHUNKS] or [*CHUNKS]
     return sorted(found, key=lambda c: -abs(c - CHUNKS[1]))
 
 
@@ -242,7 +256,7 @@ def _roughly(facts: Facts, r: Roles, shape: Shape, device: Device) -> float:
     fill = groups / device.compute_units / ceil_div(groups, device.compute_units)
     columns = reach[r.along]
     rows = prod(reach.values()) // columns
-    near = 0.5 / shape.rows + 0.5 / (shape.columns * FOUR)
+    near = 0.5 / shape.rows + 0.5 / (shape.columns * shape.lanes)
     return waste * (1 + near + 8 / rows + 8 / columns) / fill
 
 
@@ -256,6 +270,39 @@ def _tiles_in_fours(facts: Facts, r: Roles) -> Iterator[Shape]:
                 if rows < 2 * m and columns < 2 * n:
                     for shared in _few_shares(facts, r, tile, prod(lanes) * prod(warps)):
                         yield _shape(r, lanes, tile, sub_groups=warps, shared=shared, fours=True)
+
+
+def _tiles_across(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
+    """Sub-groups whose items have neighbouring columns, and fours of rows, where rows of the output
+    are no whole vectors.
+
+    A vector would be stored element by element there, and each store of a sub-group would touch all
+    of its sectors.
+    """
+    m, n = facts.extents[r.rows[0]], facts.extents[r.along]
+    if r.taps or slide_with(facts, r.along) or not _is_stored_apart(facts, r):
+        return
+    for across in LANES_ACROSS:
+        down = max(1, device.sub_group_size // across)
+        for columns in _least_waste(n, across, COLUMNS_ACROSS):
+            for rows in (x for x in (FOUR, 2 * FOUR) if x * columns <= MOST_ACROSS):
+                for sub_groups in _least_waste(m, down * rows, SUB_GROUPS_ACROSS):
+                    lanes, tile = (down, across), (rows, columns)
+                    yield _shape(r, lanes, tile, sub_groups=(sub_groups, 1), fours=True, wide=1)
+
+
+def _is_stored_apart(facts: Facts, r: Roles) -> bool:
+    """Whether rows of the output along the lanes begin at places that vectors do not."""
+    strides = facts.outputs[0].strides
+    others = (strides.get(n, 0) for n in facts.output_indices if n != r.along)
+    return strides.get(r.along) == 1 and any(stride % FOUR for stride in others)
+
+
+def _least_waste(extent: int, size: int, counts: Iterable[int]) -> list[int]:
+    """The two numbers of pieces of a size whose multiples waste least of an extent, if little."""
+    covered = {count: ceil_div(extent, count * size) * count * size for count in counts}
+    good = [count for count in covered if covered[count] <= extent * 8 // 7]
+    return sorted(good, key=lambda count: (covered[count], -count))[:2]
 
 
 def _few_shares(facts: Facts, r: Roles, tile: tuple[int, int], items: int) -> Iterator[int]:

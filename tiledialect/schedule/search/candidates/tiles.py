@@ -285,6 +285,9 @@ def _private(facts: Facts, r: Roles, s: Shape, sums: Sequence[LoopLevel]) -> Ite
             slides = tap.role is Role.UNROLL and tap.index in moves
             if slides and not moves.keys().isdisjoint({r.along, *moved}) and len(sums) > 1:
                 place = sums[-2]
+        if s.lanes == 1 and r.along in tensor.names:
+            # Its elements are apart: there are no vectors of them to load.
+            continue
         if tensor.names:
             is_wide = r.along in tensor.names or s.fours or s.has_classes
             at = place.index, place.stride
