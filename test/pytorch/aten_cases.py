@@ -402,6 +402,7 @@ CASES = {
 """Arguments of operators; a dict at the end holds those by name."""
 
 EMPTY = {
+    "aten._efficientzerotensor.default": ([2, 3],),
     "aten.empty.memory_format": ([2, 3],),
     "aten.empty_permuted.default": ([2, 3], [1, 0]),
     "aten.empty_strided.default": ([2, 3], [1, 2]),

@@ -384,3 +384,14 @@ def test_memory_of_a_model_that_is_gone_is_freed(monkeypatch):
     del model
     gc.collect()
     assert made[0]() is None
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_zeros_without_memory(is_first, device):
+    compiled = torch.compile(Scaled(), backend="tiledialect", options={"device": device})
+    zeros = torch._efficientzerotensor((3, 6))
+    with torch.no_grad():
+        if not is_first:
+            compiled(torch.rand(3, 6))
+        for _ in range(2):
+            assert torch.equal(compiled(zeros), compiled(torch.zeros(3, 6)))

@@ -130,3 +130,21 @@ def test_ensembles_of_modules():
 def test_compiled():
     compiled = torch.compile(vmap(OURS, (0, None)), fullgraph=True, backend="eager")
     torch.testing.assert_close(compiled(XS, W), vmap(theirs, (0, None))(XS, W))
+
+
+def test_training_on_second_derivatives():
+    """Of a network's residual: PyTorch's graph has zeros without memory."""
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1))
+    points = torch.rand(7, 2)
+
+    def loss(points):
+        curvature = vmap(hessian(lambda p: net(p)[0]))(points)
+        return (curvature[:, 0, 0] - vmap(grad(lambda p: net(p)[0]))(points)[:, 1]).square().mean()
+
+    parameters = [*net.parameters()]
+    expected = torch.autograd.grad(loss(points), parameters, allow_unused=True)
+    compiled = torch.compile(loss, backend="tiledialect", options={"strict": True})
+    for _ in range(2):
+        found = torch.autograd.grad(compiled(points), parameters, allow_unused=True)
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)

@@ -87,6 +87,7 @@ class HostTensors:
             and [*map(LAYOUT, given)] == self.layouts
             and [*map(Tensor.stride, given)] == self.strides
             and not any(map(Tensor.is_neg, given))
+            and not any(map(Tensor._is_zerotensor, given))
         )
 
 

@@ -53,6 +53,7 @@ from tiledialect.torch.tensors import (
     dense,
     described,
     tensor_type,
+    with_memory,
 )
 
 
@@ -134,6 +135,7 @@ class CompiledGraph(torch.nn.Module):
 
     def _results(self, values: Sequence[Any], counts: Counts) -> Computed:
         counts.tell()
+        values = [*map(with_memory, values)]
         given = [_dense(v) for v in values]
         in_place = not self._options.tune and can_change(given, self._updated)
         key = (in_place, *map(described, given))

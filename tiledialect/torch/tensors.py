@@ -48,6 +48,11 @@ def array_of(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
         raise TileError(f"{name} cannot be read as an array: {error}") from None
 
 
+def with_memory(value: Any) -> Any:
+    """A value; of a tensor that PyTorch knows to be zeros, and which has no memory, a copy."""
+    return value.clone() if isinstance(value, Tensor) and value._is_zerotensor() else value
+
+
 def tensor_type(value: Any) -> TensorType[Attribute]:
     """Type of a tensor, or an array; a TileError if there is none for its elements."""
     return TensorType(element_type_of(value.dtype), value.shape)

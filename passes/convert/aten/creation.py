@@ -28,13 +28,13 @@ def _full_like(b: TensorBuilder, call: Call, x: SSAValue, value: Number, *_: obj
     return _full(b, call, shape(x), value)
 
 
-def _empty(b: TensorBuilder, call: Call, sizes: Sizes, *_: object) -> SSAValue:
-    """Zeros, as the elements may be anything."""
+def _zeros(b: TensorBuilder, call: Call, sizes: Sizes, *_: object) -> SSAValue:
+    """Zeros, also where the elements may be anything."""
     return _full(b, call, sizes, 0)
 
 
 def _new_empty(b: TensorBuilder, call: Call, x: SSAValue, sizes: Sizes, *_: object) -> SSAValue:
-    return _empty(b, call, sizes)
+    return _zeros(b, call, sizes)
 
 
 def _scalar(b: TensorBuilder, call: Call, value: Number, *_: object) -> SSAValue:
@@ -124,12 +124,13 @@ def _permutation(b: TensorBuilder, call: Call, count: int, *_: object) -> SSAVal
 
 
 CREATION: dict[str, Conversion] = {
+    "aten._efficientzerotensor.default": _zeros,
     "aten.arange.start_step": _arange,
     "aten.bernoulli.p": _bernoulli,
     "aten.copy.default": _copy,
-    "aten.empty.memory_format": _empty,
-    "aten.empty_permuted.default": _empty,
-    "aten.empty_strided.default": _empty,
+    "aten.empty.memory_format": _zeros,
+    "aten.empty_permuted.default": _zeros,
+    "aten.empty_strided.default": _zeros,
     "aten.fill.Scalar": _fill,
     "aten.fill.Tensor": _fill,
     "aten.full.default": _full,
