@@ -4,9 +4,9 @@ Each model runs in a process of its own, without a plan on disk (cold), then in 
 that one kept (warm). `weights` are parameters and buffers. `alive` is the largest set of
 activations that are needed together, with the inputs, and in training with the gradients: by the
 steps of the host function, whatever the allocator does; `ours` is what plans allocate for them.
-Memory of the process counts from that after another model has run: `loaded` after the first call,
-`peak` the most until then, `calls` the most during later ones. `ratio` is `calls` to the weights
-and 1.1 times `alive`. Numbers are MB.
+Memory of the process counts from that after another model has run, and one of the same classes has
+been made: `loaded` after the first call, `peak` the most until then, `calls` the most during later
+ones. `ratio` is `calls` to the weights and 1.1 times `alive`. Numbers are MB.
 
 Parts of what is there after calls and `malloc_trim`: `grads` are gradients, `arena` intermediates,
 `outputs` results, also those for a backward pass, `python` the heap of Python's small objects,
@@ -14,7 +14,8 @@ Parts of what is there after calls and `malloc_trim`: `grads` are gradients, `ar
 programs, the heap of C, weights that are there twice.
 
 ONNX models are exported by a process of their own, and read from a file. `disk` is `torch.compile`
-with the parameters in a file. `inductor`, `inductor_training` and `onnxruntime` are the peers.
+with the parameters in a file, `plain` without `to_device`. `inductor`, `inductor_training` and
+`onnxruntime` are the peers.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -53,7 +54,7 @@ from tiledialect.lowering.runtime.program.plan import Plan
 FIRST = "first"
 """Name of the model that loads all that others need."""
 PEERS = ("inductor", "inductor_training", "onnxruntime")
-WAYS = ("compile", "disk", "onnx", "training", *PEERS)
+WAYS = ("compile", "plain", "disk", "onnx", "training", *PEERS)
 FILES = ("onnx", "onnxruntime")
 """Ways that read an exported model."""
 PARTS = ("weights", "grads", "arena", "outputs", "python", "files", "rest")
@@ -203,7 +204,8 @@ def _by_compile(case: Any, way: str) -> Callable[..., Any]:
 
     if way in PEERS:
         return models.torch.compile(case.model)
-    return models.torch.compile(td.torch.to_device(case.model), backend="tiledialect")
+    model = case.model if way == "plain" else td.torch.to_device(case.model)
+    return models.torch.compile(model, backend="tiledialect")
 
 
 def _loaded(path: Path, way: str) -> tuple[int, int, Callable[[], Any]]:
@@ -261,6 +263,11 @@ def measured(name: str, way: str, folder: Path, options: argparse.Namespace) -> 
     first = _small(way, folder)
     for _ in range(3):
         first()
+    if way not in FILES:
+        import models
+
+        # Modules that classes of models load are not this package's.
+        models.MODELS[name](1, True)
     (plans, needed), before = _seen(), _settled()
     calls: list[tuple[int, int, Callable[[], Any]]] = []
 

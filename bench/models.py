@@ -313,11 +313,10 @@ def _by_onnx(case: Case, options: argparse.Namespace) -> Callable[[], torch.Tens
 
 
 def _by_compile(case: Case, options: argparse.Namespace) -> Callable[[], torch.Tensor]:
-    own = torch.compile(
-        td.torch.to_device(copy.deepcopy(case.model), keep_updates=options.cuda),
-        backend="tiledialect",
-        options={"device": options.device},
-    )
+    model = copy.deepcopy(case.model)
+    if not options.plain:
+        model = td.torch.to_device(model, keep_updates=options.cuda)
+    own = torch.compile(model, backend="tiledialect", options={"device": options.device})
     return lambda: case.run(own)
 
 
@@ -398,6 +397,9 @@ def main() -> None:
     )
     parser.add_argument(
         "--onnx", action="store_true", help="run exported models by `td.onnx`; inference alone"
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="without `to_device`: weights lie as PyTorch has them"
     )
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()

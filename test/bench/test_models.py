@@ -21,20 +21,28 @@ import models  # noqa: E402
 
 
 @pytest.mark.parametrize("kind", models.KINDS)
-def test_line(monkeypatch, kind):
+@pytest.mark.parametrize("plain", (False, True), ids=("resident", "plain"))
+@pytest.mark.covering(1)
+def test_line(monkeypatch, kind, plain):
+    to_device, moved = models.td.torch.to_device, []
+    monkeypatch.setattr(
+        models.td.torch, "to_device", lambda m, **own: moved.append(m) or to_device(m, **own)
+    )
     monkeypatch.setattr(Function, "__call__", Function.reference)
     monkeypatch.setitem(
         models.MODELS,
         "tiny",
         lambda batch, is_small: (torch.nn.Linear(4, 3), (torch.ones(batch, 4),)),
     )
+    given = dict.fromkeys(("onnx", "kernels", "cuda"), False)
     options = argparse.Namespace(
-        device=None, peers=["eager"], rounds=1, small=True, onnx=False, kernels=False, cuda=False
+        device=None, peers=["eager"], rounds=1, small=True, plain=plain, **given
     )
     text = models.line("tiny", 2, options, kind)
     assert text.startswith("tiny")
     assert "first call" in text
     assert "eager" in text
+    assert bool(moved) != plain
 
 
 def test_a_step_is_that_of_an_optimizer():

@@ -271,9 +271,11 @@ def test_what_depends_on_parameters_alone_is_kept(own, monkeypatch):
     with torch.no_grad():
         for _ in range(2):
             torch.testing.assert_close(run(x), model(x))
-        plain = compiled(Scaled(48, 32), own.id)
+        plain, given = compiled(Scaled(48, 32), own.id), len(packings)
         launches = [len(td.torch.profile(f, x)[1].kernels) for f in (plain, run)]
         assert launches == [2, 1]
+        # Without `to_device` nothing is kept beside the parameters.
+        assert len(packings) == given
         kept = packings[-1].packers[0].function
         assert not compiled_forms(kept)
         model.weight.mul_(2)
