@@ -11,12 +11,19 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from tiledialect.errors import TileError
+from tiledialect.lowering.nest.nest_fuse_horizontally import NestFuseHorizontallyPass
 from tiledialect.passes.algebra.tile_winograd import TileWinogradPass
 from tiledialect.passes.fuse.options import Fusion
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
 from tiledialect.passes.split.tile_split_reduction import TileSplitReductionPass
 
-OPTIONAL = {p.name: p for p in (TileWinogradPass, TileSplitReductionPass, TileFusePass)}
+OPTIONAL = {
+    p.name: p
+    for p in (
+        *(TileWinogradPass, TileSplitReductionPass, TileFusePass),
+        NestFuseHorizontallyPass,
+    )
+}
 """Passes that may be given."""
 
 
@@ -59,6 +66,11 @@ class GivenPasses:
             return wanted
         given = own[-1]
         return Fusion(given.loads, given.rows, given.again, given.beside, given.apart)
+
+    def horizontal(self) -> NestFuseHorizontallyPass:
+        """The given fusion of launches, else the model's."""
+        own = [p for p in self.passes if isinstance(p, NestFuseHorizontallyPass)]
+        return own[-1] if own else NestFuseHorizontallyPass()
 
 
 def _parsed(text: str) -> ModulePass:

@@ -17,6 +17,7 @@ from tiledialect.lowering.given_passes import GivenPasses
 from tiledialect.lowering.gpu.arith_share_reciprocals import ArithShareReciprocalsPass
 from tiledialect.lowering.gpu.gpu_broadcast_halves import GpuBroadcastHalvesPass
 from tiledialect.lowering.gpu.gpu_count_copies import GpuCountCopiesPass
+from tiledialect.lowering.gpu.gpu_divide_groups import GpuDivideGroupsPass
 from tiledialect.lowering.gpu.gpu_load_ahead import GpuLoadAheadPass
 from tiledialect.lowering.gpu.gpu_share_rows import GpuShareRowsPass
 from tiledialect.lowering.gpu.gpu_widen_bf16 import GpuWidenBf16Pass
@@ -27,6 +28,10 @@ from tiledialect.lowering.host.gpu_arena import GpuArenaPass
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.nest.nest_barriers import NestBarriersPass
 from tiledialect.lowering.nest.nest_bound_loops import NestBoundLoopsPass
+from tiledialect.lowering.nest.nest_fuse_horizontally import (
+    MOST_KERNELS,
+    NestFuseHorizontallyPass,
+)
 from tiledialect.lowering.nest.nest_halve_vectors import NestHalveVectorsPass
 from tiledialect.lowering.nest.nest_interleave_stores import NestInterleaveStoresPass
 from tiledialect.lowering.nest.nest_join_kernels import NestJoinKernelsPass
@@ -132,7 +137,7 @@ def pipeline(
         LiftLowerPass(),
         # lower
         LiftToNestPass(local_size),
-        TileToGpuPass(),
+        TileToGpuPass(given.horizontal().most),
         GpuArenaPass(),
     )
 
@@ -186,16 +191,17 @@ def join_nests(ctx: Context, op: ModuleOp) -> None:
     PassPipeline((NestBoundLoopsPass(numbers=True), *joining)).apply(ctx, op)
 
 
-def lower_nests(ctx: Context, op: ModuleOp) -> None:
-    """Lower all nests to the kernel level."""
+def lower_nests(ctx: Context, op: ModuleOp, most: int = MOST_KERNELS) -> None:
+    """Lower all nests to the kernel level, as many in a launch at most."""
     join_nests(ctx, op)
+    NestFuseHorizontallyPass(most).apply(ctx, op)
     lower_joined_nests(ctx, op)
 
 
 def lower_joined_nests(ctx: Context, op: ModuleOp) -> None:
     """Lower all nests to the kernel level, each for itself."""
     passes = nest_passes(passes_of(platform(op)), edges=traits_of(op).has_vectors)
-    PassPipeline((*passes, *kernel_passes(op))).apply(ctx, op)
+    PassPipeline((*passes, *kernel_passes(op), GpuDivideGroupsPass())).apply(ctx, op)
 
 
 def local_size_of(module: ModuleOp) -> int:
@@ -219,19 +225,24 @@ class TileCompilePass(ModulePass):
         PassPipeline(pipeline(local_size_of(op))).apply(ctx, op)
 
 
+@dataclass(frozen=True)
 class TileToGpuPass(ModulePass):
     """Lowers functions of scheduled kernels to `gpu.module`s and host functions.
 
     Runs `tile-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-share-rows`,
-    `gpu-count-copies`, `gpu-load-ahead`, `gpu-widen-bf16`, and the device's own passes.
+    `gpu-count-copies`, `gpu-load-ahead`, `gpu-widen-bf16`, the device's own passes, and
+    `gpu-divide-groups`.
     """
 
     name = "tile-to-gpu"
 
+    most: int = MOST_KERNELS
+    """Most kernels of a launch; with 1 each has its own."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Lower every function that has tile ops."""
         TileToNestPass().apply(ctx, op)
-        lower_nests(ctx, op)
+        lower_nests(ctx, op, self.most)
 
 
 @dataclass(frozen=True)
@@ -239,7 +250,8 @@ class LiftToGpuPass(ModulePass):
     """Lowers functions of low-level patterns to `gpu.module`s and host functions.
 
     Runs `lift-to-nest`, the passes over nests, `nest-to-gpu`, `gpu-share-rows`,
-    `gpu-count-copies`, `gpu-load-ahead`, `gpu-widen-bf16`, and the device's own passes.
+    `gpu-count-copies`, `gpu-load-ahead`, `gpu-widen-bf16`, the device's own passes, and
+    `gpu-divide-groups`.
     """
 
     name = "lift-to-gpu"

@@ -26,7 +26,7 @@ from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.index.integer.expressions import Expr
 from tiledialect.ir.host_memory import ALIASES, root
-from tiledialect.ir.launch_labels import labels, layers_of, part_of
+from tiledialect.ir.launch_labels import joined_labels, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.nest.utils.builder import LOCAL
@@ -280,7 +280,8 @@ class KernelFusion:
         grid = first.gridSizeX, first.gridSizeY, first.gridSizeZ
         block = first.blockSizeX, first.blockSizeY, first.blockSizeZ
         launch = gpu.LaunchFuncOp(second.kernel, grid, block, kernelOperands=operands)
-        launch.attributes.update(_joined_labels(first, second))
+        labels = joined_labels(part_of(second), (first, second))
+        launch.attributes.update({**second.attributes, **labels})
         Rewriter.replace_op(second, launch, [])
         for op in _between(first, launch):
             # The fused kernel uses the operands of the first one later.
@@ -291,15 +292,6 @@ class KernelFusion:
         for value in self.places:
             _drop_unused(value)
         return launch
-
-
-def _joined_labels(first: gpu.LaunchFuncOp, second: gpu.LaunchFuncOp) -> dict[str, Attribute]:
-    """Attributes of the launch of a fused kernel, which computes the layers of both."""
-    layers = layers_of(first)
-    for name, number in layers_of(second).items():
-        layers[name] = layers.get(name, 0.0) + number
-    found = dict(second.attributes)
-    return found | labels(part_of(second), layers) if layers else found
 
 
 def _memory(value: SSAValue) -> MemRefType[Attribute]:

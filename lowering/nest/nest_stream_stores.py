@@ -19,6 +19,7 @@ from tiledialect.dialects.discardable import NONTEMPORAL, UNREAD
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer.simplify import is_multiple
 from tiledialect.ir.host_memory import ALIASES, root
+from tiledialect.ir.kernels import called_kernels, kernels_by_name
 from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.nest.utils.access_strides import executions, loops_around, stride_over
@@ -45,10 +46,10 @@ def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
         for x in ops_in(host.body.block):
             kernel = kernels.get(x.kernel) if isinstance(x, gpu.LaunchFuncOp) else None
             if isinstance(x, gpu.LaunchFuncOp) and kernel is not None:
-                values = [root(v) for v in x.kernelOperands]
-                arguments = zip(values, kernel.body.block.args, strict=True)
-                read |= {v for v, argument in arguments if argument in loaded[kernel]}
-                launches.append((kernel, values))
+                for own, values in _launched(kernel, [root(v) for v in x.kernelOperands]):
+                    arguments = zip(values, own.body.block.args, strict=True)
+                    read |= {v for v, argument in arguments if argument in loaded[own]}
+                    launches.append((own, values))
             elif not isinstance(x, (*ALIASES, func.ReturnOp)):
                 read |= {root(v) for v in x.operands}
         for kernel, values in launches:
@@ -59,6 +60,17 @@ def unread_arguments(op: ModuleOp) -> dict[gpu.FuncOp, frozenset[int]]:
             )
             found[kernel] = found.get(kernel, own) & own
     return found
+
+
+def _launched(
+    kernel: gpu.FuncOp, values: list[SSAValue]
+) -> list[tuple[gpu.FuncOp, list[SSAValue]]]:
+    """Kernels that a launch of a kernel with some values computes, with their own values."""
+    module = kernel.parent_op()
+    assert isinstance(module, gpu.ModuleOp)
+    given = dict(zip(kernel.body.block.args, values, strict=True))
+    calls = called_kernels(kernel, kernels_by_name(module))
+    return [(own, [given[v] for v in op.arguments]) for op, own in calls] or [(kernel, values)]
 
 
 def mark_unread(op: ModuleOp) -> None:

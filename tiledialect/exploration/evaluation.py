@@ -29,6 +29,7 @@ from tiledialect.errors import TileError
 from tiledialect.exploration.implementation import Implementation
 from tiledialect.exploration.subject import Subject
 from tiledialect.interpreters.agreement import wrong
+from tiledialect.lowering.nest.nest_fuse_horizontally import NestFuseHorizontallyPass
 from tiledialect.lowering.runtime.child_process import Report, Server, say
 from tiledialect.records import from_json, to_json
 
@@ -97,6 +98,10 @@ class Outcome:
     def is_good(self) -> bool:
         """Whether the candidate may win."""
         return self.failure == Failure.NONE
+
+
+APART = f"{NestFuseHorizontallyPass.name}{{most=1}}"
+"""Pass that lets each kernel have its own launch."""
 
 
 class Evaluator:
@@ -205,6 +210,9 @@ def outcome_of(subject: Subject, implementation: Implementation, best: float) ->
     say(tries=BUILD)
     try:
         program = implementation.applied(subject.program, subject.types, subject.device)
+        # The time of a launch belongs to one part.
+        given = Implementation(passes=(APART,))
+        program = given.applied(program, subject.types, subject.device)
         specialization = Specialization(program, subject.types, subject.device)
         specialization.is_trial = True
         executable = specialization.executable(_state_of(subject), on_host=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeGuard
 
-from xdsl.dialects import gpu
+from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
@@ -20,3 +21,21 @@ def is_kernel(op: Operation) -> TypeGuard[gpu.FuncOp]:
 def mark_kernel(function: gpu.FuncOp) -> None:
     """Mark a function as a kernel, for xDSL and upstream."""
     function.kernel = function.attributes[KERNEL] = UnitAttr()
+
+
+def called_kernels(
+    kernel: gpu.FuncOp, kernels: Mapping[str, gpu.FuncOp]
+) -> list[tuple[func.CallOp, gpu.FuncOp]]:
+    """Calls of other kernels that a kernel consists of; none if it has other ops."""
+    *calls, _ = kernel.body.block.ops
+    found = [
+        (op, kernels[name])
+        for op in calls
+        if isinstance(op, func.CallOp) and (name := op.callee.root_reference.data) in kernels
+    ]
+    return found if len(found) == len(calls) else []
+
+
+def kernels_by_name(module: gpu.ModuleOp) -> dict[str, gpu.FuncOp]:
+    """Functions of a module of kernels by their names."""
+    return {f.sym_name.data: f for f in module.body.ops if isinstance(f, gpu.FuncOp)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, StringAttr, f64
 from xdsl.ir import Attribute, Operation
@@ -27,3 +27,12 @@ def layers_of(launch: Operation) -> dict[str, float]:
     layers = launch.attributes.get(LAYERS)
     numbers = layers.data.items() if isinstance(layers, DictionaryAttr) else ()
     return {name: n.value.data for name, n in numbers if isinstance(n, FloatAttr)}
+
+
+def joined_labels(part: str, launches: Iterable[Operation]) -> dict[str, Attribute]:
+    """Labels of a launch that computes the layers of several; none if they have no layers."""
+    layers: dict[str, float] = {}
+    for launch in launches:
+        for name, number in layers_of(launch).items():
+            layers[name] = layers.get(name, 0.0) + number
+    return labels(part, layers) if layers else {}

@@ -28,6 +28,7 @@ from tiledialect.lowering.compilation import (
     compile_open,
     warnings_of,
 )
+from tiledialect.lowering.given_passes import GivenPasses
 from tiledialect.lowering.host.given_kernels import lowered_kernels
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
 from tiledialect.lowering.lift_to_nest.sizes import (
@@ -77,7 +78,8 @@ def compiled(
         with helping(device, program.budget) as others:
             module = lowered(program, types, device, LiftToNestPass.name)
             given = module, program.result_name, _labels(module)
-            plan = plan_of_nests(*given, builder=builder, others=others)
+            horizontal = GivenPasses(program.passes).horizontal()
+            plan = plan_of_nests(*given, builder=builder, others=others, horizontal=horizontal)
     return replace(plan, warnings=warnings_of(module))
 
 

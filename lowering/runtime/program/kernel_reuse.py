@@ -9,17 +9,19 @@ from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import gpu
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Block, Region
 from xdsl.parser import Parser
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect import caches
 from tiledialect.ir.disposal import dispose
+from tiledialect.ir.kernels import called_kernels, kernels_by_name
 from tiledialect.ir.mlir_text import all_dialects, print_module
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.structural_hash import attributes_text, structural_hash_with_names
 from tiledialect.lowering.host.gpu_arena import GpuArenaPass
+from tiledialect.lowering.nest.nest_fuse_horizontally import NestFuseHorizontallyPass
 from tiledialect.lowering.nest.nest_stream_stores import mark_unread
 from tiledialect.lowering.nest.utils.batch_generalization import generalize_batch
 from tiledialect.lowering.nest.utils.batch_steps import open_steps
@@ -63,19 +65,26 @@ class PrintedKernels:
         self.nests = KeptNests()
 
     def use(
-        self, kernel: gpu.FuncOp, module: ModuleOp, said: Hashable, others: Processes | None
+        self,
+        kernel: gpu.FuncOp,
+        called: Sequence[gpu.FuncOp],
+        module: ModuleOp,
+        said: Hashable,
+        others: Processes | None,
     ) -> Callable[[], Use]:
         """Take a kernel from a module, and begin to print it, if it is new, in another process.
 
         The result is the function that gives it, and prints it here if nobody has.
-        ``said`` is the text of the attributes of the modules around it.
+        ``called`` are the kernels that it consists of, ``said`` is the text of the attributes of
+        the modules around it.
         """
-        alone = _alone(kernel, module)
-        (own,) = ops_of(alone, gpu.FuncOp)
+        alone = _alone([kernel, *called], module)
+        (around,) = ops_of(alone, gpu.ModuleOp)
         device = device_or_common(alone)
-        generalize_batch(own, device)
-        sizes = open_steps(own, device)
-        key = said, own.sym_name, structural_hash_with_names(own)
+        generalize_batch(kernel, device)
+        sizes = open_steps(kernel, device)
+        names = tuple(f.sym_name for f in (kernel, *called))
+        key = said, names, structural_hash_with_names(around)
         if (found := self.kernels.find(key)) is not None:
             dispose(alone)
             return partial(Use, found, sizes)
@@ -94,15 +103,15 @@ class PrintedKernels:
         return Use(self.kernels.put(key, found), sizes)
 
 
+FUSED = NestFuseHorizontallyPass()
 PRINTED = PrintedKernels()
 """The cache of the process."""
 
 
 def printed(alone: ModuleOp, sizes: int) -> Printed:
-    """Lower and print the kernel of a module, whose last arguments are so many sizes."""
-    (own,) = ops_of(alone, gpu.FuncOp)
-    around = own.parent_op()
-    assert isinstance(around, gpu.ModuleOp)
+    """Lower and print the first kernel of a module, whose last arguments are so many sizes."""
+    own, *_ = ops_of(alone, gpu.FuncOp)
+    (around,) = ops_of(alone, gpu.ModuleOp)
     lower_joined_nests(Context(), alone)
     program = Program()
     program.add(around)
@@ -119,15 +128,15 @@ def _dialects() -> Context:
     return all_dialects()
 
 
-def _alone(kernel: gpu.FuncOp, module: ModuleOp) -> ModuleOp:
-    """Move a kernel to a module of its own, with the attributes of the modules around it."""
-    around = kernel.parent_op()
+def _alone(kernels: Sequence[gpu.FuncOp], module: ModuleOp) -> ModuleOp:
+    """Move kernels to a module of their own, with the attributes of the modules around the first."""
+    around = kernels[0].parent_op()
     assert isinstance(around, gpu.ModuleOp)
-    kernel.detach()
+    kernels[0].detach()
     own = gpu.ModuleOp.create(
         properties=around.properties,
         attributes=around.attributes,
-        regions=[Region(Block([kernel]))],
+        regions=[Region(Block(kernels))],
     )
     return ModuleOp([own], dict(module.attributes))
 
@@ -150,24 +159,31 @@ def plan_of_nests(
     kept: PrintedKernels = PRINTED,
     builder: Builder | None = None,
     others: Processes | None = None,
+    horizontal: NestFuseHorizontallyPass = FUSED,
 ) -> Plan:
     """The plan of a function of scheduled kernels and nests, as lowering all of it would give it.
 
     Each kernel is lowered by itself, maybe by others, unless it is among those that are kept, and
-    given to ``builder`` before the next. Launches get the attributes of their kernels in
-    ``labels``. The module loses its ops.
+    given to ``builder`` before the next. ``horizontal`` fuses launches. Launches get the attributes
+    of their kernels in ``labels``. The module loses its ops.
     """
     context = Context()
     lower_to_nests(module, partial(kept.nests.nest, attributes_text(module)), labels)
     join_nests(context, module)
     mark_unread(module)
+    horizontal.apply(context, module)
     GpuArenaPass().apply(context, module)
+    launched = {launch.kernel for launch in ops_of(module, gpu.LaunchFuncOp)}
     begun: dict[gpu.FuncOp, Callable[[], Use]] = {}
     for around in ops_of(module, gpu.ModuleOp):
         said = attributes_text(module), attributes_text(around)
-        for kernel in ops_of(around, gpu.FuncOp):
+        kernels = kernels_by_name(around)
+        own = [k for n, k in kernels.items() if SymbolRefAttr(around.sym_name, [n]) in launched]
+        # Kernels are moved one after the other.
+        calls = {k: [f.clone() for _, f in called_kernels(k, kernels)] for k in own}
+        for kernel, called in calls.items():
             declared = _leave_declaration(kernel)
-            begun[declared] = kept.use(kernel, module, said, others)
+            begun[declared] = kept.use(kernel, called, module, said, others)
     program, uses = Program(), dict[gpu.FuncOp, Use]()
     for declared, finish in begun.items():
         uses[declared] = finish()

@@ -1,0 +1,169 @@
+"""gpu-divide-groups: a kernel that calls kernels has work-groups for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, gpu, memref, scf
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StridedLayoutAttr,
+    SymbolRefAttr,
+)
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tiledialect.ir.kernels import called_kernels, kernels_by_name
+from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.nest.utils.builder import is_local
+from tiledialect.rounding import ceil_div
+
+X = gpu.DimensionAttr(gpu.DimensionEnum.X)
+AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def sizes_of(kernel: gpu.FuncOp) -> tuple[list[int], list[int]]:
+    """Sizes of a kernel's grid and of its work-groups along three axes."""
+    known = kernel.known_grid_size, kernel.known_block_size
+    grid, block = ([*map(int, n.get_values()), 1, 1][:3] if n else [0] for n in known)
+    return grid, block
+
+
+ALIGNMENT = 64
+"""Alignment in bytes of the parts of local memory, each of which the items of one group have."""
+
+
+class _Division:
+    """Body of a kernel that calls others, while these take the place of their calls."""
+
+    def __init__(self, kernel: gpu.FuncOp, calls: Sequence[tuple[func.CallOp, gpu.FuncOp]]):
+        self.calls = calls
+        self.items = prod(sizes_of(kernel)[1])
+        self.block = kernel.body.block
+
+    def run(self) -> None:
+        """Replace all calls, each by a branch for work-groups of its own."""
+        outermost, returned, begin = self.block, self.block.last_op, 0
+        for op in outermost.ops:
+            op.detach()
+        self.group = self.emit(gpu.BlockIdOp(X), "group")
+        self.item = self.emit(gpu.ThreadIdOp(X), "item")
+        for call, kernel in self.calls:
+            grid, block = sizes_of(kernel)
+            end = begin + prod(grid) * prod(block) // self.items
+            otherwise = Block()
+            if call is not self.calls[-1][0]:
+                is_own = self.emit(arith.CmpiOp(self.group, self.number(end), "slt"))
+                then = Block()
+                self.block.add_op(scf.IfOp(is_own, [], [then], [otherwise]))
+                self.block = then
+            self.inline(kernel, call.arguments, begin)
+            call.erase()
+            self.end_block(outermost)
+            self.block, begin = otherwise, end
+        assert returned is not None
+        outermost.add_op(returned)
+
+    def end_block(self, outermost: Block) -> None:
+        """End the block of a branch."""
+        if self.block is not outermost:
+            self.block.add_op(scf.YieldOp())
+
+    def emit(self, op: Operation, hint: str | None = None) -> SSAValue:
+        """Add an op with one result."""
+        self.block.add_op(op)
+        op.results[0].name_hint = hint
+        return op.results[0]
+
+    def number(self, value: int) -> SSAValue:
+        """An index constant."""
+        return self.emit(arith.ConstantOp(IntegerAttr(value, IndexType())))
+
+    def inline(self, kernel: gpu.FuncOp, arguments: Sequence[SSAValue], begin: int) -> None:
+        """Add the ops of a kernel, whose groups are those from ``begin`` on."""
+        grid, block = sizes_of(kernel)
+        group, item, own = self.group, self.item, prod(block)
+        if begin:
+            group = self.emit(arith.SubiOp(group, self.number(begin)), "group")
+        part: SSAValue | None = None
+        if own < self.items:
+            part = self.emit(arith.DivUIOp(item, self.number(own)), "part")
+            item = self.emit(arith.RemUIOp(item, self.number(own)), "item")
+            first = self.emit(arith.MuliOp(group, self.number(self.items // own)))
+            group = self.emit(arith.AddiOp(first, part), "group")
+        numbers = {gpu.BlockIdOp: self.along(group, grid), gpu.ThreadIdOp: self.along(item, block)}
+        body = kernel.clone().body.block
+        for old, new in zip(body.args, arguments, strict=True):
+            old.replace_all_uses_with(new)
+        for op in ops_of(body, *numbers):
+            value = numbers[type(op)][AXES[op.dimension.data.value]]
+            Rewriter.replace_op(op, [], [value])
+        *ops, returned = body.ops
+        Rewriter.erase_op(returned)
+        for op in ops:
+            op.detach()
+            self.block.add_op(op)
+            if part is not None and isinstance(op, memref.AllocaOp) and is_local(op.memref):
+                self.divide(op, part, self.items // own)
+
+    def along(self, number: SSAValue, sizes: Sequence[int]) -> list[SSAValue]:
+        """Numbers along three axes, the first of which counts fastest."""
+        found: list[SSAValue] = []
+        for k, size in enumerate(sizes):
+            inner, outer = prod(sizes[:k]), prod(sizes[k + 1 :])
+            value = number
+            if size == 1:
+                value = self.number(0)
+            else:
+                if inner > 1:
+                    value = self.emit(arith.DivUIOp(value, self.number(inner)))
+                if outer > 1:
+                    value = self.emit(arith.RemUIOp(value, self.number(size)))
+            found.append(value)
+        return found
+
+    def divide(self, op: memref.AllocaOp, part: SSAValue, parts: int) -> None:
+        """Give each part of the work-items local memory of its own."""
+        t = op.memref.type
+        (size,) = t.get_shape()
+        step = ceil_div(size, ALIGNMENT) * ALIGNMENT
+        whole = memref.AllocaOp.get(
+            t.element_type, shape=[step * parts], memory_space=t.memory_space
+        )
+        whole.memref.name_hint = op.memref.name_hint
+        number = arith.ConstantOp(IntegerAttr(step, IndexType()))
+        start = arith.MuliOp(part, number.result)
+        layout = StridedLayoutAttr([1], None)
+        own = MemRefType(t.element_type, [size], layout, t.memory_space)
+        cast = memref.ReinterpretCastOp.from_dynamic(whole.memref, [start.result], [size], [1], own)
+        Rewriter.replace_op(op, [whole, number, start, cast])
+
+
+class GpuDivideGroupsPass(ModulePass):
+    """Inlines the kernels that a kernel calls, each for work-groups of its own.
+
+    The first groups compute the first kernel, the next ones the second, and so on. Where a kernel
+    has smaller groups than its caller, several of them are one, each with local memory of its own.
+    """
+
+    name = "gpu-divide-groups"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Inline all calls of kernels, and erase kernels that are only called."""
+        launched = {launch.kernel for launch in ops_of(op, gpu.LaunchFuncOp)}
+        for module in ops_of(op, gpu.ModuleOp):
+            kernels = kernels_by_name(module)
+            called: set[gpu.FuncOp] = set()
+            for kernel in kernels.values():
+                if calls := called_kernels(kernel, kernels):
+                    _Division(kernel, calls).run()
+                    called.update(own for _, own in calls)
+            for kernel in called:
+                if SymbolRefAttr(module.sym_name, [kernel.sym_name]) not in launched:
+                    Rewriter.erase_op(kernel)
