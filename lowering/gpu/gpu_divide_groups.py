@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, gpu, memref, scf
+from xdsl.dialects import arith, gpu, memref, scf
 from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
@@ -19,20 +19,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from tiledialect.ir.kernels import called_kernels, kernels_by_name
+from tiledialect.dialects.nest.call import CallOp
+from tiledialect.ir.kernels import called_kernels, kernels_by_name, sizes_of
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.rounding import ceil_div
 
 X = gpu.DimensionAttr(gpu.DimensionEnum.X)
 AXES = {"x": 0, "y": 1, "z": 2}
-
-
-def sizes_of(kernel: gpu.FuncOp) -> tuple[list[int], list[int]]:
-    """Sizes of a kernel's grid and of its work-groups along three axes."""
-    known = kernel.known_grid_size, kernel.known_block_size
-    grid, block = ([*map(int, n.get_values()), 1, 1][:3] if n else [0] for n in known)
-    return grid, block
 
 
 ALIGNMENT = 64
@@ -42,7 +36,7 @@ ALIGNMENT = 64
 class _Division:
     """Body of a kernel that calls others, while these take the place of their calls."""
 
-    def __init__(self, kernel: gpu.FuncOp, calls: Sequence[tuple[func.CallOp, gpu.FuncOp]]):
+    def __init__(self, kernel: gpu.FuncOp, calls: Sequence[tuple[CallOp, gpu.FuncOp]]):
         self.calls = calls
         self.items = prod(sizes_of(kernel)[1])
         self.block = kernel.body.block

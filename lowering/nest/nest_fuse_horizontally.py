@@ -17,7 +17,6 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -29,10 +28,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.discardable import BESIDE, SHARED_ARGUMENTS
+from tiledialect.dialects.nest.call import CallOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer.expressions import expressions_of
 from tiledialect.ir.host_memory import ALIASES, root
+from tiledialect.ir.kernels import sizes_of
 from tiledialect.ir.launch_labels import joined_labels, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
@@ -76,12 +77,12 @@ class Member:
     @cached_property
     def groups(self) -> int:
         """Number of work-groups; 0 if it is not known."""
-        return _product(self.kernel.known_grid_size)
+        return prod(sizes_of(self.kernel)[0])
 
     @cached_property
     def items(self) -> int:
         """Number of work-items of a group; 0 if it is not known."""
-        return _product(self.kernel.known_block_size)
+        return prod(sizes_of(self.kernel)[1])
 
     @cached_property
     def local_bytes(self) -> int:
@@ -143,10 +144,6 @@ def _is_independent(member: Member, launch: Iterable[Member]) -> bool:
 
 def _is_only_loaded(argument: SSAValue) -> bool:
     return all(isinstance(use.operation, LoadOp) for use in argument.uses)
-
-
-def _product(sizes: DenseArrayBase | None) -> int:
-    return 0 if sizes is None else prod(int(n) for n in sizes.get_values())
 
 
 def fit_together(members: Sequence[Member], device: Device) -> bool:
@@ -236,7 +233,7 @@ class HorizontalFusion:
         grid, block = (groups, one, one), (size, one, one)
         callee = SymbolRefAttr(old[0].kernel.root_reference, [kernel.sym_name])
         launch = gpu.LaunchFuncOp(callee, grid, block, kernelOperands=operands)
-        launch.attributes.update(joined_labels(" and ".join(map(part_of, old)), old))
+        launch.attributes.update(joined_labels(" and ".join(filter(None, map(part_of, old))), old))
         return [*numbers, launch]
 
 
@@ -244,6 +241,18 @@ def _sizes(members: Sequence[Member]) -> tuple[int, int]:
     """Numbers of work-groups, and of the work-items of each, of a launch of several kernels."""
     items = max(m.items for m in members)
     return sum(m.groups * m.items for m in members) // items, items
+
+
+def _name_of(members: Sequence[Member]) -> str:
+    """Name of a kernel that calls others: that of the first, and the numbers of the others.
+
+    NVIDIA's driver ends the process at names of some hundreds of characters.
+    """
+    module = members[0].kernel.parent_op()
+    assert isinstance(module, gpu.ModuleOp)
+    numbers = {kernel: k for k, kernel in enumerate(ops_of(module, gpu.FuncOp))}
+    others = "_".join(str(numbers[m.kernel]) for m in members[1:])
+    return f"{members[0].kernel.sym_name.data}_and_{others}"
 
 
 def _caller(
@@ -255,12 +264,12 @@ def _caller(
         arguments = [block.args[k] for k in own]
         for new, old in zip(arguments, member.kernel.body.block.args, strict=True):
             new.name_hint = new.name_hint or old.name_hint
-        block.add_op(func.CallOp(member.kernel.sym_name.data, arguments, []))
+        block.add_op(CallOp(member.kernel.sym_name.data, arguments))
     groups, items = _sizes(members)
-    last = members[-1].kernel
-    names = [m.kernel.sym_name.data for m in members]
-    kernel = kernel_function("_and_".join(names), block, (groups, 1, 1), (items, 1, 1))
-    Rewriter.insert_op(kernel, InsertPoint.after(last))
+    kernel = kernel_function(_name_of(members), block, (groups, 1, 1), (items, 1, 1))
+    around = members[0].kernel.parent
+    assert around is not None
+    around.add_op(kernel)
     return kernel
 
 

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiledialect.dialects.nest import memref as upstream
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr
+from tiledialect.dialects.nest.call import CallOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexedOp, IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
@@ -47,6 +48,7 @@ from tiledialect.index.integer.polynomial import Variable
 from tiledialect.interpreters.instruction import execute, load_rows
 from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
 from tiledialect.interpreters.memory import Memory, RunError
+from tiledialect.ir.kernels import kernels_by_name, sizes_of
 from tiledialect.schedule.loops import Role
 
 Array = npt.NDArray[Any]
@@ -178,6 +180,19 @@ class Kernel:
             return np.ones(1, np.bool_)
         with np.errstate(all="ignore"):
             return holds(attr.data, [self.values[v] for v in op.indices])
+
+    def call(self, op: CallOp) -> None:
+        """Run another kernel, by work-groups of its own."""
+        module = op.parent_op()
+        while not isinstance(module, gpu.ModuleOp):
+            assert module is not None
+            module = module.parent_op()
+        called = kernels_by_name(module)[op.callee.root_reference.data]
+        kernel = Kernel(Launch(*sizes_of(called)))
+        block = called.body.block
+        for argument, value in zip(block.args, op.arguments, strict=True):
+            kernel.memories[argument] = self.memories[value]
+        kernel.run(block)
 
     def allocate(self, op: Operation) -> None:
         """Allocate memory of the kernel's own; its previous content is lost."""
@@ -423,6 +438,7 @@ OPS: dict[type[Operation], Callable[[Kernel, Any], None]] = {
     gpu.BlockIdOp: Kernel.own_number,
     gpu.GlobalIdOp: Kernel.global_number,
     gpu.GridDimOp: Kernel.number_of_groups,
+    CallOp: Kernel.call,
     gpu.BarrierOp: _nothing,
     gpu.ReturnOp: _nothing,
 }

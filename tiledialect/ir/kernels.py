@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeGuard
 
-from xdsl.dialects import func, gpu
+from xdsl.dialects import gpu
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
+
+from tiledialect.dialects.nest.call import CallOp
+
+Sizes = tuple[int, int, int]
 
 KERNEL = "gpu.kernel"
 """Attribute of kernels in upstream MLIR, where xDSL has a property."""
@@ -25,13 +29,13 @@ def mark_kernel(function: gpu.FuncOp) -> None:
 
 def called_kernels(
     kernel: gpu.FuncOp, kernels: Mapping[str, gpu.FuncOp]
-) -> list[tuple[func.CallOp, gpu.FuncOp]]:
+) -> list[tuple[CallOp, gpu.FuncOp]]:
     """Calls of other kernels that a kernel consists of; none if it has other ops."""
     *calls, _ = kernel.body.block.ops
     found = [
         (op, kernels[name])
         for op in calls
-        if isinstance(op, func.CallOp) and (name := op.callee.root_reference.data) in kernels
+        if isinstance(op, CallOp) and (name := op.callee.root_reference.data) in kernels
     ]
     return found if len(found) == len(calls) else []
 
@@ -39,3 +43,11 @@ def called_kernels(
 def kernels_by_name(module: gpu.ModuleOp) -> dict[str, gpu.FuncOp]:
     """Functions of a module of kernels by their names."""
     return {f.sym_name.data: f for f in module.body.ops if isinstance(f, gpu.FuncOp)}
+
+
+def sizes_of(kernel: gpu.FuncOp) -> tuple[Sizes, Sizes]:
+    """Sizes of a kernel's grid and of its work-groups along x, y and z; 0 where they are not
+    known."""
+    known = kernel.known_grid_size, kernel.known_block_size
+    grid, block = ([*map(int, n.get_values()), 1, 1] if n else [0, 1, 1] for n in known)
+    return (grid[0], grid[1], grid[2]), (block[0], block[1], block[2])

@@ -9,6 +9,7 @@ from xdsl.ir import Dialect
 
 from tiledialect.dialects.nest.asynchronous import CommitOp, CopyOp, WaitOp
 from tiledialect.dialects.nest.attributes import ConditionAttr, ExprsAttr, RoleAttr
+from tiledialect.dialects.nest.call import CallOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.indexed import IndexOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
@@ -32,6 +33,7 @@ Nest = Dialect(
         WaitOp,
         CopyOp,
         PrefetchOp,
+        CallOp,
     ],
     [RoleAttr, ExprsAttr, ConditionAttr],
 )
