@@ -129,7 +129,7 @@ def _dialects() -> Context:
 
 
 def _alone(kernels: Sequence[gpu.FuncOp], module: ModuleOp) -> ModuleOp:
-    """Move kernels to a module of their own, with the attributes of the modules around the first."""
+    """Move kernels to a module of their own, with the attributes of those around the first."""
     around = kernels[0].parent_op()
     assert isinstance(around, gpu.ModuleOp)
     kernels[0].detach()
@@ -180,7 +180,10 @@ def plan_of_nests(
         kernels = kernels_by_name(around)
         own = [k for n, k in kernels.items() if SymbolRefAttr(around.sym_name, [n]) in launched]
         # Kernels are moved one after the other.
-        calls = {k: [f.clone() for _, f in called_kernels(k, kernels)] for k in own}
+        calls = {
+            k: [f.clone() for f in dict.fromkeys(f for _, f in called_kernels(k, kernels))]
+            for k in own
+        }
         for kernel, called in calls.items():
             declared = _leave_declaration(kernel)
             begun[declared] = kept.use(kernel, called, module, said, others)
