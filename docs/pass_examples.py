@@ -22,6 +22,7 @@ SOFTMAX = (
     f',tile-loop-tiling{{schedules="{ROWS}"}},tile-to-nest'
 )
 STAGED = "O: <group.x 16*x : 2, local.x x : 16, serial k : 2> stage <I local at k{}>"
+MARGINS = 'tile-specialize{arguments="4x4xf32"},tile-bounds,tile-fuse,tile-loop-tiling,tile-to-nest'
 CLOSING = "{}: <group.x n : 4, serial i : 16, serial j : 3>"
 TRIANGLE = "O: <group.x n : 4, serial j : 16, unroll 4*i : 4, vector i : 4>"
 EXAMPLES = {
@@ -109,6 +110,10 @@ EXAMPLES = {
         nest(0, '","'.join(map(CLOSING.format, "DO"))).replace("0xf32", "4x16xf32")
         + ",nest-join-kernels",
     ),
+    "nest-fuse-horizontally": (
+        "margins",
+        f"{MARGINS},nest-fuse-horizontally",
+    ),
     "nest-split-tiles": (
         "totals",
         f"{nest(0, TRIANGLE)},nest-split-tiles".replace("0xf32", "4x16xf32"),
@@ -179,6 +184,10 @@ EXAMPLES = {
         'tile-specialize{arguments="64xf32"},tile-bounds,tile-fuse,'
         'tile-loop-tiling{schedules="O: <group.x 16*x : 2, unroll k : 2, vector x : 16>"}'
         ",tile-to-nest,nest-vectorize,nest-to-gpu,gpu-share-rows",
+    ),
+    "gpu-divide-groups": (
+        "margins",
+        f"{MARGINS},nest-fuse-horizontally,nest-to-gpu,gpu-divide-groups",
     ),
     "gpu-count-copies": (
         "copies_ahead.mlir",

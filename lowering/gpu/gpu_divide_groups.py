@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from math import prod
 
 from xdsl.context import Context
@@ -26,7 +27,8 @@ from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.rounding import ceil_div
 
 X = gpu.DimensionAttr(gpu.DimensionEnum.X)
-AXES = {"x": 0, "y": 1, "z": 2}
+AXES = [*gpu.DimensionEnum]
+"""Axes in the order in which numbers are counted."""
 
 
 ALIGNMENT = 64
@@ -91,13 +93,14 @@ class _Division:
             item = self.emit(arith.RemUIOp(item, self.number(own)), "item")
             first = self.emit(arith.MuliOp(group, self.number(self.items // own)))
             group = self.emit(arith.AddiOp(first, part), "group")
-        numbers = {gpu.BlockIdOp: self.along(group, grid), gpu.ThreadIdOp: self.along(item, block)}
+        along = partial(
+            self.along, {}, {gpu.BlockIdOp: (group, grid), gpu.ThreadIdOp: (item, block)}
+        )
         body = kernel.clone().body.block
         for old, new in zip(body.args, arguments, strict=True):
             old.replace_all_uses_with(new)
-        for op in ops_of(body, *numbers):
-            value = numbers[type(op)][AXES[op.dimension.data.value]]
-            Rewriter.replace_op(op, [], [value])
+        for op in ops_of(body, gpu.BlockIdOp, gpu.ThreadIdOp):
+            Rewriter.replace_op(op, [], [along(type(op), AXES.index(op.dimension.data))])
         *ops, returned = body.ops
         Rewriter.erase_op(returned)
         for op in ops:
@@ -106,21 +109,25 @@ class _Division:
             if part is not None and isinstance(op, memref.AllocaOp) and is_local(op.memref):
                 self.divide(op, part, self.items // own)
 
-    def along(self, number: SSAValue, sizes: Sequence[int]) -> list[SSAValue]:
-        """Numbers along three axes, the first of which counts fastest."""
-        found: list[SSAValue] = []
-        for k, size in enumerate(sizes):
-            inner, outer = prod(sizes[:k]), prod(sizes[k + 1 :])
-            value = number
-            if size == 1:
+    def along(
+        self,
+        known: dict[tuple[type[Operation], int], SSAValue],
+        numbers: Mapping[type[Operation], tuple[SSAValue, Sequence[int]]],
+        kind: type[Operation],
+        axis: int,
+    ) -> SSAValue:
+        """Number along an axis, the first of which counts fastest."""
+        if (kind, axis) not in known:
+            value, sizes = numbers[kind]
+            inner, outer = prod(sizes[:axis]), prod(sizes[axis + 1 :])
+            if sizes[axis] == 1:
                 value = self.number(0)
-            else:
-                if inner > 1:
-                    value = self.emit(arith.DivUIOp(value, self.number(inner)))
-                if outer > 1:
-                    value = self.emit(arith.RemUIOp(value, self.number(size)))
-            found.append(value)
-        return found
+            elif inner > 1:
+                value = self.emit(arith.DivUIOp(value, self.number(inner)))
+            if sizes[axis] > 1 and outer > 1:
+                value = self.emit(arith.RemUIOp(value, self.number(sizes[axis])))
+            known[kind, axis] = value
+        return known[kind, axis]
 
     def divide(self, op: memref.AllocaOp, part: SSAValue, parts: int) -> None:
         """Give each part of the work-items local memory of its own."""

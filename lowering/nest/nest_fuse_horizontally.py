@@ -37,8 +37,11 @@ from tiledialect.ir.kernels import sizes_of
 from tiledialect.ir.launch_labels import joined_labels, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
+from tiledialect.ir.target_spec import platform
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.lowering.nest.utils.scope import bytes_of
+from tiledialect.lowering.quirks.nest_free_barriers import NestFreeBarriersPass
+from tiledialect.lowering.quirks.table import passes_of
 from tiledialect.lowering.tile_to_nest.kernel import kernel_function
 from tiledialect.schedule.cost.device import Device, device_or_common
 from tiledialect.schedule.loops import Role
@@ -136,6 +139,12 @@ def _depends_on_group(index: SSAValue) -> bool:
     """Whether an index may differ from one work-group to another."""
     loop = index.owner.parent_op() if isinstance(index.owner, Block) else index.owner
     return not isinstance(loop, ForOp) or loop.role.data.role is Role.GROUP
+
+
+def _waits(kernel: gpu.FuncOp) -> bool:
+    """Whether work-items of a group wait for one another."""
+    shares = any(is_local(b.result) for b in ops_of(kernel, BufferOp))
+    return (shares or SHARED_ARGUMENTS in kernel.attributes) and prod(sizes_of(kernel)[1]) != 1
 
 
 def _is_independent(member: Member, launch: Iterable[Member]) -> bool:
@@ -292,6 +301,8 @@ class NestFuseHorizontallyPass(ModulePass):
         """Fuse the launches of every host function."""
         device, fusion = device_or_common(op), HorizontalFusion()
         kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
+        if NestFreeBarriersPass.name in passes_of(platform(op)):
+            kernels = {name: k for name, k in kernels.items() if not _waits(k)}
         for host in [f for f in op.ops if isinstance(f, func.FuncOp) and has_one_block(f)]:
             for run in [*_runs(host, kernels)]:
                 launches = shared_launches(run, device, self.most)

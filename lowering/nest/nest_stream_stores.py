@@ -68,7 +68,7 @@ def _launched(
     """Kernels that a launch of a kernel with some values computes, with their own values."""
     module = kernel.parent_op()
     assert isinstance(module, gpu.ModuleOp)
-    given = dict(zip(kernel.body.block.args, values, strict=True))
+    given: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, values, strict=True))
     calls = called_kernels(kernel, kernels_by_name(module))
     return [(own, [given[v] for v in op.arguments]) for op, own in calls] or [(kernel, values)]
 
