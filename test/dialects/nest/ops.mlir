@@ -141,3 +141,11 @@ func.func @lanes(%a: vector<4xf32>, %b: vector<4xf32>) {
   %same = arith.select %first, %a, %b : vector<4xf32>
   func.return
 }
+
+// CHECK-LABEL: func.func @calls
+func.func @calls(%A: memref<8xf32>, %B: memref<8xf32>) {
+  // CHECK-NEXT: nest.call @first(%A, %B) : memref<8xf32>, memref<8xf32>
+  // GENERIC:    "nest.call"(%A, %B) <{callee = @first}> : (memref<8xf32>, memref<8xf32>) -> ()
+  nest.call @first(%A, %B) : memref<8xf32>, memref<8xf32>
+  func.return
+}
