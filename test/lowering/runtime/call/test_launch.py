@@ -22,6 +22,10 @@ from tiledialect.lowering.runtime.device.queue_state import state_of
 from tiledialect.lowering.runtime.device.queues import SURVIVE_FORKS, queue_for
 
 MANY = """
+from tiledialect.lowering.given_passes import GivenPasses, NestFuseHorizontallyPass
+
+# Each kernel has a launch of its own.
+GivenPasses.horizontal = lambda self: NestFuseHorizontallyPass(1)
 N, COUNT = 200_000, 6
 names = [f"O{k}" for k in range(COUNT)]
 body = " ".join(f"{o}[i: N] = +(A[i] * B[j]), j < {400 - k};" for k, o in enumerate(names))
