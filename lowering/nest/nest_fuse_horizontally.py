@@ -40,9 +40,8 @@ from tiledialect.ir.signature import kernels_of
 from tiledialect.ir.target_spec import platform
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.lowering.nest.utils.scope import bytes_of
-from tiledialect.lowering.quirks.nest_free_barriers import NestFreeBarriersPass
-from tiledialect.lowering.quirks.table import passes_of
 from tiledialect.lowering.tile_to_nest.kernel import kernel_function
+from tiledialect.platforms import INTEL, POCL
 from tiledialect.schedule.cost.device import Device, device_or_common
 from tiledialect.schedule.loops import Role
 
@@ -55,6 +54,10 @@ MOST_ARGUMENTS = 64
 """Most arguments: OpenCL has room for 128 pointers, some of which take an offset with them."""
 SUB_GROUP = 32
 """Work-items of which the sub-groups of groups that are put together consist."""
+APART = (POCL.name, INTEL.name)
+"""Platforms where kernels whose work-items wait are launched alone. PoCL runs no barriers in
+branches; Intel's compiler may take conditions in loops between barriers for true where items have
+one number, of which others are quotients."""
 MOVABLE = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
 """Ops that may stand between two launches."""
 
@@ -301,7 +304,7 @@ class NestFuseHorizontallyPass(ModulePass):
         """Fuse the launches of every host function."""
         device, fusion = device_or_common(op), HorizontalFusion()
         kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
-        if NestFreeBarriersPass.name in passes_of(platform(op)):
+        if platform(op) in APART:
             kernels = {name: k for name, k in kernels.items() if not _waits(k)}
         for host in [f for f in op.ops if isinstance(f, func.FuncOp) and has_one_block(f)]:
             for run in [*_runs(host, kernels)]:

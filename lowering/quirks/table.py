@@ -163,6 +163,13 @@ QUIRKS = (
         "opencl/inline.py",
     ),
     Quirk(
+        (INTEL,),
+        "computes conditions of work-items wrongly in loops between barriers where one number "
+        "of an item gives all others",
+        Kind.CODE,
+        "nest/nest_fuse_horizontally.py",
+    ),
+    Quirk(
         (POCL,),
         "widens every sum of `int` in an address by itself",
         Kind.CODE,
