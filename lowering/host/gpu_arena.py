@@ -23,7 +23,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.memory_updates import updates
 from tiledialect.dialects.tile.element_types import CONCRETE
-from tiledialect.ir.host_memory import nbytes, root, whole
+from tiledialect.ir.host_memory import ALIASES, nbytes, root, whole
 from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.ir.target_spec import buffer_alignment, limit
@@ -103,7 +103,9 @@ def lifetimes(
     for moment, op in enumerate(ops):
         if isinstance(op, LOOPS):
             loops.append((moment, moment + len(ops_in(op)) - 1))
-        for value in () if isinstance(op, gpu.DeallocOp) else (*op.operands, *op.results):
+        # Reshapes, which may stand far before what takes their results, use nothing themselves.
+        skipped = isinstance(op, (gpu.DeallocOp, *ALIASES))
+        for value in () if skipped else (*op.operands, *op.results):
             uses.setdefault(root(value), []).append(moment)
     # What is allocated is not alive before it is used.
     used: dict[gpu.AllocOp, list[int]] = {}
