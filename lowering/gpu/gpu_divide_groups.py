@@ -21,9 +21,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.nest.call import CallOp
+from tiledialect.errors import TileError
 from tiledialect.ir.kernels import called_kernels, kernels_by_name, sizes_of
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.builder import is_local
+from tiledialect.lowering.nest.utils.scope import element_bytes
 from tiledialect.rounding import ceil_div
 
 X = gpu.DimensionAttr(gpu.DimensionEnum.X)
@@ -101,13 +103,16 @@ class _Division:
             old.replace_all_uses_with(new)
         for op in ops_of(body, gpu.BlockIdOp, gpu.ThreadIdOp):
             Rewriter.replace_op(op, [], [along(type(op), AXES.index(op.dimension.data))])
+        if part is not None:
+            for op in [x for x in ops_of(body, memref.AllocaOp) if is_local(x.memref)]:
+                self.divide(op, part, self.items // own)
+        if others := ops_of(body, gpu.GlobalIdOp, gpu.GridDimOp, gpu.BlockDimOp):
+            raise TileError.at(others[0], "a kernel that is called does not know its grid")
         *ops, returned = body.ops
         Rewriter.erase_op(returned)
         for op in ops:
             op.detach()
             self.block.add_op(op)
-            if part is not None and isinstance(op, memref.AllocaOp) and is_local(op.memref):
-                self.divide(op, part, self.items // own)
 
     def along(
         self,
@@ -133,7 +138,8 @@ class _Division:
         """Give each part of the work-items local memory of its own."""
         t = op.memref.type
         (size,) = t.get_shape()
-        step = ceil_div(size, ALIGNMENT) * ALIGNMENT
+        unit = ALIGNMENT // min(ALIGNMENT, element_bytes(t))
+        step = ceil_div(size, unit) * unit
         whole = memref.AllocaOp.get(
             t.element_type, shape=[step * parts], memory_space=t.memory_space
         )

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     ModuleOp,
+    StringAttr,
     SymbolRefAttr,
 )
 from xdsl.ir import Block, Operation, SSAValue
@@ -37,12 +38,12 @@ from tiledialect.ir.kernels import sizes_of
 from tiledialect.ir.launch_labels import joined_labels, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
-from tiledialect.ir.target_spec import platform
+from tiledialect.lowering.gpu.gpu_divide_groups import ALIGNMENT
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.lowering.nest.utils.scope import bytes_of
 from tiledialect.lowering.tile_to_nest.kernel import kernel_function
-from tiledialect.platforms import INTEL, POCL
-from tiledialect.schedule.cost.device import Device, device_or_common
+from tiledialect.rounding import ceil_div
+from tiledialect.schedule.cost.device import Device, device_of, device_or_common
 from tiledialect.schedule.loops import Role
 
 MOST_ITEMS = 512
@@ -54,10 +55,6 @@ MOST_ARGUMENTS = 64
 """Most arguments: OpenCL has room for 128 pointers, some of which take an offset with them."""
 SUB_GROUP = 32
 """Work-items of which the sub-groups of groups that are put together consist."""
-APART = (POCL.name, INTEL.name)
-"""Platforms where kernels whose work-items wait are launched alone. PoCL runs no barriers in
-branches; Intel's compiler may take conditions in loops between barriers for true where items have
-one number, of which others are quotients."""
 MOVABLE = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
 """Ops that may stand between two launches."""
 
@@ -92,16 +89,17 @@ class Member:
 
     @cached_property
     def local_bytes(self) -> int:
-        """Bytes of local memory of a work-group."""
+        """Most bytes of local memory of a work-group, with those that alignment takes."""
         buffers = ops_of(self.kernel, BufferOp)
         types = [(b.number_of_copies, b.result.type) for b in buffers if is_local(b.result)]
-        return sum(n * bytes_of(t) for n, t in types if isinstance(t, MemRefType))
+        sizes = (n * bytes_of(t) for n, t in types if isinstance(t, MemRefType))
+        return sum(ceil_div(size, ALIGNMENT) * ALIGNMENT for size in sizes)
 
     @cached_property
     def is_open(self) -> bool:
         """Whether the kernel must be launched alone."""
         sizes = any(isinstance(v.type, IndexType) for v in self.launch.kernelOperands)
-        numbers = ops_of(self.kernel, gpu.GridDimOp)
+        numbers = ops_of(self.kernel, gpu.GridDimOp, CallOp)
         known = self.groups and self.items
         return bool(sizes or numbers or not known or BESIDE in self.launch.attributes)
 
@@ -144,12 +142,6 @@ def _depends_on_group(index: SSAValue) -> bool:
     return not isinstance(loop, ForOp) or loop.role.data.role is Role.GROUP
 
 
-def _waits(kernel: gpu.FuncOp) -> bool:
-    """Whether work-items of a group wait for one another."""
-    shares = any(is_local(b.result) for b in ops_of(kernel, BufferOp))
-    return (shares or SHARED_ARGUMENTS in kernel.attributes) and prod(sizes_of(kernel)[1]) != 1
-
-
 def _is_independent(member: Member, launch: Iterable[Member]) -> bool:
     return all(map(member.is_apart, launch))
 
@@ -167,6 +159,8 @@ def fit_together(members: Sequence[Member], device: Device) -> bool:
         room = device.compute_units * MOST_ITEMS
         if sum(m.groups * m.items for m in members) > room:
             return False
+    if _sizes(members)[0] >= 2**31:
+        return False
     arguments = {v for m in members for v in m.launch.kernelOperands}
     memory = sum(m.local_bytes * items // m.items for m in members)
     return len(arguments) <= MOST_ARGUMENTS and memory <= device.local_mem_size
@@ -239,7 +233,11 @@ class HorizontalFusion:
         numbers = [[operands.index(v) for v in op.kernelOperands] for op in old]
         key = tuple((m.kernel, *own) for m, own in zip(members, numbers, strict=True))
         if (kernel := self.kernels.get(key)) is None:
-            kernel = self.kernels[key] = _caller(members, numbers, operands)
+            kernel = _caller(members, numbers, operands)
+            name = kernel.sym_name.data
+            if alike := sum(k.sym_name.data.startswith(name) for k in self.kernels.values()):
+                kernel.sym_name = StringAttr(f"{name}_again_{alike}")
+            self.kernels[key] = kernel
         numbers = [arith.ConstantOp(IntegerAttr(n, IndexType())) for n in (1, *_sizes(members))]
         one, groups, size = (op.result for op in numbers)
         grid, block = (groups, one, one), (size, one, one)
@@ -292,7 +290,8 @@ class NestFuseHorizontallyPass(ModulePass):
     None of them writes what another one accesses. The launch is of a kernel that calls them, with
     as many work-groups as they have together; `gpu-divide-groups` inlines the calls. On GPUs all
     work-items are there at the same time, and work-groups are of the same size; or several of
-    a smaller size, which share nothing, make one of the others'.
+    a smaller size, which all come to the same barriers, make one of the others'. On CPUs it is done
+    for groups of one work-item.
     """
 
     name = "nest-fuse-horizontally"
@@ -304,8 +303,9 @@ class NestFuseHorizontallyPass(ModulePass):
         """Fuse the launches of every host function."""
         device, fusion = device_or_common(op), HorizontalFusion()
         kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
-        if platform(op) in APART:
-            kernels = {name: k for name, k in kernels.items() if not _waits(k)}
+        if (known := device_of(op)) and not known.traits.interleaves_groups:
+            # Compilers for CPUs make loops of work-items, some of them wrongly in branches.
+            kernels = {name: k for name, k in kernels.items() if prod(sizes_of(k)[1]) == 1}
         for host in [f for f in op.ops if isinstance(f, func.FuncOp) and has_one_block(f)]:
             for run in [*_runs(host, kernels)]:
                 launches = shared_launches(run, device, self.most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -33,6 +33,8 @@ class Memory:
     """Copy that each work-item uses."""
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    start: Array = field(default_factory=lambda: np.zeros(1, np.int64))
+    """Position of the first element, of each work-item."""
 
     @staticmethod
     def new(t: MemRefType[Attribute], copies: int, copy: Array) -> Memory:
@@ -43,9 +45,10 @@ class Memory:
         written = np.zeros((copies, size), np.bool_)
         return Memory(np.zeros((copies, size), dtype_of(t.element_type)), written, copy, *layout(t))
 
-    def viewed(self, t: MemRefType[Attribute]) -> Memory:
-        """The same elements in the shape of another type."""
-        return Memory(self.data, self.written, self.copy, *layout(t))
+    def viewed(self, t: MemRefType[Attribute], start: Array | int = 0) -> Memory:
+        """The same elements in the shape of another type, from a position on."""
+        begin = self.start + start
+        return Memory(self.data, self.written, self.copy, *layout(t), begin)
 
     # -- accesses --------------------------------------------------------------------------
 
@@ -88,7 +91,7 @@ class Memory:
     ) -> tuple[Array, Array]:
         """The copy and the position in it of each active work-item, or of each of its lanes."""
         count = len(active)
-        position = np.zeros(count, np.int64)
+        position = np.broadcast_to(self.start, count)
         outside = np.zeros(count, np.bool_)
         for coordinate, size, stride in zip(place, self.shape, self.strides, strict=True):
             outside |= (coordinate < 0) | (coordinate >= size)

@@ -302,8 +302,9 @@ class Kernel:
         return self.memories[memory].load(place, active, lanes)
 
     def view(self, op: memref.ReinterpretCastOp) -> None:
-        """The same memory in another shape."""
-        self.memories[op.result] = self.memories[op.source].viewed(op.result.type)
+        """The same memory in another shape, maybe from an offset on."""
+        start = self.values[op.offsets[0]] if op.offsets else 0
+        self.memories[op.result] = self.memories[op.source].viewed(op.result.type, start)
 
     # -- the rest --------------------------------------------------------------------------
 

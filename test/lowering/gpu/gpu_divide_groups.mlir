@@ -21,8 +21,8 @@
 // CHECK:             [[ITEM:%.*]] = arith.remui %item, {{%.*}} : index
 // CHECK:             [[FIRST:%.*]] = arith.muli [[BEGIN]], {{%.*}} : index
 // CHECK-NEXT:        [[GROUP:%.*]] = arith.addi [[FIRST]], [[PART]] : index
-// CHECK:             [[ALL:%.*]] = memref.alloca() : memref<128xf32, 3 : i32>
-// CHECK-NEXT:        [[STEP:%.*]] = arith.constant 64 : index
+// CHECK:             [[ALL:%.*]] = memref.alloca() : memref<32xf32, 3 : i32>
+// CHECK-NEXT:        [[STEP:%.*]] = arith.constant 16 : index
 // CHECK-NEXT:        [[START:%.*]] = arith.muli [[PART]], [[STEP]] : index
 // CHECK-NEXT:        [[OWN:%.*]] = memref.reinterpret_cast [[ALL]] to offset: [[[START]]], sizes: [2], strides: [1]
 // CHECK-NEXT:        [[B:%.*]] = memref.load %B[[[GROUP]]]
