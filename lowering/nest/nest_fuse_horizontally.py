@@ -53,6 +53,8 @@ MOST_KERNELS = 8
 """Most kernels of a launch: each has a branch in those that follow it."""
 MOST_ARGUMENTS = 64
 """Most arguments: OpenCL has room for 128 pointers, some of which take an offset with them."""
+NEAR = 8
+"""Number of launches that a kernel may go before: what it writes is there so much longer."""
 SUB_GROUP = 32
 """Work-items of which the sub-groups of groups that are put together consist."""
 MOVABLE = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
@@ -173,7 +175,8 @@ def shared_launches(members: Iterable[Member], device: Device, most: int) -> lis
     """
     found: list[list[Member]] = []
     for member in members:
-        after = takewhile(partial(_is_independent, member), reversed(found))
+        near = reversed(found[-NEAR:])
+        after = takewhile(partial(_is_independent, member), near)
         for launch in after:
             if len(launch) < most and fit_together([*launch, member], device):
                 launch.append(member)
@@ -288,10 +291,10 @@ class NestFuseHorizontallyPass(ModulePass):
     """Launches kernels that are independent of one another at once.
 
     None of them writes what another one accesses. The launch is of a kernel that calls them, with
-    as many work-groups as they have together; `gpu-divide-groups` inlines the calls. On GPUs all
+    as many work-groups as they have together; `gpu-divide-groups` inlines the calls. All
     work-items are there at the same time, and work-groups are of the same size; or several of
-    a smaller size, which all come to the same barriers, make one of the others'. On CPUs it is done
-    for groups of one work-item.
+    a smaller size, which all come to the same barriers, make one of the others'. CPUs gain nothing,
+    and their compilers make loops of work-items, some of them wrongly in branches.
     """
 
     name = "nest-fuse-horizontally"
@@ -301,11 +304,11 @@ class NestFuseHorizontallyPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse the launches of every host function."""
+        known = device_of(op)
+        if known is not None and not known.traits.interleaves_groups:
+            return
         device, fusion = device_or_common(op), HorizontalFusion()
         kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
-        if (known := device_of(op)) and not known.traits.interleaves_groups:
-            # Compilers for CPUs make loops of work-items, some of them wrongly in branches.
-            kernels = {name: k for name, k in kernels.items() if prod(sizes_of(k)[1]) == 1}
         for host in [f for f in op.ops if isinstance(f, func.FuncOp) and has_one_block(f)]:
             for run in [*_runs(host, kernels)]:
                 launches = shared_launches(run, device, self.most)
