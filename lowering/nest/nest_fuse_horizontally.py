@@ -294,8 +294,8 @@ class NestFuseHorizontallyPass(ModulePass):
     as many work-groups as they have together; `gpu-divide-groups` inlines the calls. All
     work-items are there at the same time, and work-groups are of the same size; or several of
     a smaller size, which all come to the same barriers, make one of the others'. CPUs gain nothing,
-    PoCL runs no barriers in branches, and Intel's compiler computes conditions of work-items wrongly
-    in loops between barriers there.
+    PoCL runs no barriers in branches, and Intel's compiler computes conditions of work-items
+    wrongly in loops between barriers there.
     """
 
     name = "nest-fuse-horizontally"
