@@ -185,3 +185,22 @@ func.func @in_loop(%a: memref<20000xf32, 1 : i32>) -> memref<20000xf32, 1 : i32>
   }
   func.return %o : memref<20000xf32, 1 : i32>
 }
+
+// -----
+
+// A reshape that stands before all uses prolongs no lifetime: both have the same place.
+// CHECK:      func.func @reshaped_first
+// CHECK-NEXT:   %arena = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<256xi8, 1 : i32>
+func.func @reshaped_first(%a: memref<50xf32, 1 : i32>) -> (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) {
+  %x = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+  %r = "memref.reinterpret_cast"(%x) <{static_offsets = array<i64: 0>, static_sizes = array<i64: 50>, static_strides = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> : (memref<50xf32, 1 : i32>) -> memref<50xf32, 1 : i32>
+  %y = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+  %s = "memref.reinterpret_cast"(%y) <{static_offsets = array<i64: 0>, static_sizes = array<i64: 50>, static_strides = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> : (memref<50xf32, 1 : i32>) -> memref<50xf32, 1 : i32>
+  %o = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+  "gpu.memcpy"(%r, %a) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  "gpu.memcpy"(%o, %r) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  %p = "gpu.alloc"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> memref<50xf32, 1 : i32>
+  "gpu.memcpy"(%s, %a) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  "gpu.memcpy"(%p, %s) {operandSegmentSizes = array<i32: 0, 1, 1>} : (memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>) -> ()
+  func.return %o, %p : memref<50xf32, 1 : i32>, memref<50xf32, 1 : i32>
+}
