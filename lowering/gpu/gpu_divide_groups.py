@@ -31,8 +31,6 @@ from tiledialect.rounding import ceil_div
 X = gpu.DimensionAttr(gpu.DimensionEnum.X)
 AXES = [*gpu.DimensionEnum]
 """Axes in the order in which numbers are counted."""
-
-
 ALIGNMENT = 64
 """Alignment in bytes of the parts of local memory, each of which the items of one group have."""
 

@@ -8,10 +8,10 @@ divide the work-groups of a launch, not the work-items of a group.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import takewhile
+from itertools import starmap, takewhile
 from math import prod
 
 from xdsl.context import Context
@@ -33,7 +33,8 @@ from tiledialect.dialects.nest.call import CallOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer.expressions import expressions_of
-from tiledialect.ir.host_memory import ALIASES, root
+from tiledialect.ir.host_functions import launch_runs
+from tiledialect.ir.host_memory import root
 from tiledialect.ir.kernels import sizes_of
 from tiledialect.ir.launch_labels import joined_labels, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_of
@@ -57,8 +58,6 @@ NEAR = 8
 """Number of launches that a kernel may go before: what it writes is there so much longer."""
 SUB_GROUP = 32
 """Work-items of which the sub-groups of groups that are put together consist."""
-MOVABLE = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
-"""Ops that may stand between two launches."""
 
 
 @dataclass(frozen=True)
@@ -186,17 +185,6 @@ def shared_launches(members: Iterable[Member], device: Device, most: int) -> lis
     return found
 
 
-def _runs(host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]) -> Iterator[list[Member]]:
-    """Launches of a host function with no other effects between them, in order."""
-    found: list[Member] = []
-    for op in host.body.block.ops:
-        if isinstance(op, gpu.LaunchFuncOp) and op.kernel in kernels:
-            found.append(Member(op, kernels[op.kernel]))
-        elif not isinstance(op, MOVABLE):
-            yield found
-            found = []
-
-
 @dataclass
 class HorizontalFusion:
     """Horizontal fusion in a module: launches of the same kernels get the same one."""
@@ -311,7 +299,7 @@ class NestFuseHorizontallyPass(ModulePass):
         device, fusion = device_or_common(op), HorizontalFusion()
         kernels = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(op).items()}
         for host in [f for f in op.ops if isinstance(f, func.FuncOp) and has_one_block(f)]:
-            for run in [*_runs(host, kernels)]:
+            for run in [[*starmap(Member, x)] for x in launch_runs(host, kernels)]:
                 launches = shared_launches(run, device, self.most)
                 if len(launches) < len(run):
                     fusion.apply(run, launches)

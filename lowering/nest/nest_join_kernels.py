@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product, takewhile
+from itertools import product, starmap, takewhile
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, gpu
+from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, NoneAttr, SymbolRefAttr, i1
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -25,7 +25,8 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.dialects.tile.element_types import SHORT_FLOATS
 from tiledialect.index.integer.expressions import Expr
-from tiledialect.ir.host_memory import ALIASES, root
+from tiledialect.ir.host_functions import launch_runs
+from tiledialect.ir.host_memory import root
 from tiledialect.ir.launch_labels import joined_labels, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_of
 from tiledialect.ir.signature import kernels_of
@@ -38,8 +39,6 @@ ATTRIBUTES = {"sym_name", "function_type", "kernel", "known_block_size", "known_
 """Attributes of a kernel without further annotations."""
 COMMON_ROLES = (Role.GROUP, Role.SERIAL)
 """Roles of loops that two kernels may have in common."""
-MOVABLE = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
-"""Ops that may stand between two launches."""
 
 Loops = Sequence[tuple[ForOp, ForOp]]
 """Loops that two kernels have in common, outermost first."""
@@ -320,26 +319,14 @@ def _between(first: Operation, last: Operation) -> Iterator[Operation]:
         op = following
 
 
-def _launches(
-    host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]
-) -> list[list[Launched]]:
-    """Launches of a host function with no other effects between them, in order."""
-    found: list[list[Launched]] = [[]]
-    for op in host.body.block.ops:
-        if isinstance(op, gpu.LaunchFuncOp) and op.kernel in kernels:
-            found[-1].append(Launched(op, kernels[op.kernel]))
-        elif not isinstance(op, MOVABLE):
-            found.append([])
-    return found
-
-
 def join_kernels(module: ModuleOp, device: Device) -> None:
     """Fuse the kernels of all host functions, each with those that follow."""
     counts = Counter(op.kernel for op in ops_of(module, gpu.LaunchFuncOp))
     known = {SymbolRefAttr(m, [name]): k for (m, name), k in kernels_of(module).items()}
     once = {name: kernel for name, kernel in known.items() if counts[name] == 1}
     for host in [f for f in module.ops if isinstance(f, func.FuncOp) and has_one_block(f)]:
-        for first, *others in filter(None, _launches(host, once)):
+        for run in launch_runs(host, once):
+            first, *others = starmap(Launched, run)
             for following in others:
                 fusion = KernelFusion.of(first, following, device)
                 first = fusion.make() if fusion is not None else following

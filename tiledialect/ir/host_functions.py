@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TypeAlias
 
-from xdsl.dialects import func, gpu
+from xdsl.dialects import arith, func, gpu
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     MemRefType,
     NoneAttr,
+    SymbolRefAttr,
     TensorType,
     UnrankedMemRefType,
     UnrealizedConversionCastOp,
@@ -21,8 +22,12 @@ from xdsl.ir import Attribute, Block, Region
 from tiledialect.dialects.discardable import ELEMENT_TYPE
 from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError
+from tiledialect.ir.host_memory import ALIASES
 from tiledialect.ir.names import keep_name
 from tiledialect.ir.signature import argument_names, result_names
+
+MOVABLE = (gpu.AllocOp, gpu.DeallocOp, arith.ConstantOp, *ALIASES)
+"""Ops that may stand between two launches."""
 
 
 def is_lowered(function: func.FuncOp) -> bool:
@@ -119,6 +124,19 @@ def kernel_of(op: gpu.LaunchFuncOp, kernels: Kernels) -> gpu.FuncOp:
     if found.kernel is None:
         raise TileError.at(op, f"{op.kernel} is launched, but has no attribute `kernel`")
     return found
+
+
+def launch_runs(
+    host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]
+) -> list[list[tuple[gpu.LaunchFuncOp, gpu.FuncOp]]]:
+    """Launches of a host function, with their kernels, that have no other effects between them."""
+    found: list[list[tuple[gpu.LaunchFuncOp, gpu.FuncOp]]] = [[]]
+    for op in host.body.block.ops:
+        if isinstance(op, gpu.LaunchFuncOp) and op.kernel in kernels:
+            found[-1].append((op, kernels[op.kernel]))
+        elif not isinstance(op, MOVABLE):
+            found.append([])
+    return [run for run in found if run]
 
 
 def check_launch(
