@@ -37,7 +37,7 @@ from tiledialect.ir.host_functions import launch_runs
 from tiledialect.ir.host_memory import root
 from tiledialect.ir.kernels import sizes_of
 from tiledialect.ir.launch_labels import joined_labels, part_of
-from tiledialect.ir.ops_in import has_one_block, ops_of
+from tiledialect.ir.ops_in import has_one_block, ops_between, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.gpu.gpu_divide_groups import ALIGNMENT
 from tiledialect.lowering.nest.utils.builder import is_local
@@ -197,16 +197,13 @@ class HorizontalFusion:
         end = last.next_op
         assert end is not None
         freed: list[gpu.DeallocOp] = []
-        op = first.next_op
-        while op is not None and op is not end:
-            following = op.next_op
+        for op in ops_between(first, end):
             if isinstance(op, gpu.DeallocOp):
                 op.detach()
                 freed.append(op)
             elif not isinstance(op, gpu.LaunchFuncOp):
                 op.detach()
                 Rewriter.insert_op(op, InsertPoint.before(first))
-            op = following
         last_uses = {v: k for k, members in enumerate(launches) for m in members for v in m.taken}
         for k, members in enumerate(launches):
             Rewriter.insert_op(self._launch(members), InsertPoint.before(end))

@@ -8,7 +8,7 @@ both, step by step. The results between are in local memory, as much as a step m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product, starmap, takewhile
 
@@ -28,7 +28,7 @@ from tiledialect.index.integer.expressions import Expr
 from tiledialect.ir.host_functions import launch_runs
 from tiledialect.ir.host_memory import root
 from tiledialect.ir.launch_labels import joined_labels, part_of
-from tiledialect.ir.ops_in import has_one_block, ops_of
+from tiledialect.ir.ops_in import has_one_block, ops_between, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.nest.utils.builder import LOCAL
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of
@@ -282,7 +282,7 @@ class KernelFusion:
         labels = joined_labels(part_of(second), (first, second))
         launch.attributes.update({**second.attributes, **labels})
         Rewriter.replace_op(second, launch, [])
-        for op in _between(first, launch):
+        for op in ops_between(first, launch):
             # The fused kernel uses the operands of the first one later.
             if isinstance(op, gpu.DeallocOp):
                 op.detach()
@@ -308,15 +308,6 @@ def _drop_unused(memory: SSAValue) -> None:
     if isinstance(memory.owner, gpu.AllocOp) and all(isinstance(u, gpu.DeallocOp) for u in users):
         for op in (*users, memory.owner):
             Rewriter.erase_op(op)
-
-
-def _between(first: Operation, last: Operation) -> Iterator[Operation]:
-    """Ops between two, which may be moved."""
-    op = first.next_op
-    while op is not None and op is not last:
-        following = op.next_op
-        yield op
-        op = following
 
 
 def join_kernels(module: ModuleOp, device: Device) -> None:

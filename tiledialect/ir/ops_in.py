@@ -30,6 +30,15 @@ def ops_of(outer: Operation | Block, *kinds: type[Op]) -> list[Op]:
     return [op for op in found if type(op) in wanted]  # pyright: ignore[reportReturnType]
 
 
+def ops_between(first: Operation, last: Operation) -> Iterator[Operation]:
+    """Ops of a block between two, each of which may be moved."""
+    op = first.next_op
+    while op is not None and op is not last:
+        following = op.next_op
+        yield op
+        op = following
+
+
 def outer_operands(op: Operation) -> Iterator[SSAValue]:
     """Values from outside of an op that it and the ops in its regions use."""
     yield from op.operands
