@@ -174,6 +174,7 @@ def plan_of_nests(
     horizontal.apply(context, module)
     GpuArenaPass().apply(context, module)
     launched = {launch.kernel for launch in ops_of(module, gpu.LaunchFuncOp)}
+    others = others and others.for_jobs(len(launched))
     begun: dict[gpu.FuncOp, Callable[[], Use]] = {}
     for around in ops_of(module, gpu.ModuleOp):
         said = attributes_text(module), attributes_text(around)

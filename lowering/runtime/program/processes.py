@@ -30,6 +30,7 @@ from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.schedule import instructions
 from tiledialect.schedule.cost.device import Device as CostDevice
 from tiledialect.schedule.cost.facts import Facts
+from tiledialect.schedule.search.ahead import LEAST as LEAST_JOBS
 from tiledialect.schedule.search.ahead import searching
 from tiledialect.schedule.search.candidate import Candidate
 from tiledialect.schedule.search.choice import best_alone
@@ -40,7 +41,7 @@ T = TypeVar("T")
 
 MOST = 16
 """Most processes: each holds some 100 MB, and what a driver takes."""
-LEAST = 4
+LEAST_PROCESSORS = 4
 """Fewest processors: fewer gain less than the processes' start takes."""
 MEMORY = 1 << 30
 """Bytes of a device's memory for each process: a driver that builds there takes a part of it."""
@@ -61,7 +62,7 @@ def process_count(device: Device) -> int:
     if device.uses_host_memory or device.type == SIMULATOR:
         return 0
     count = min(processors(), MOST, device.global_mem_size // MEMORY)
-    return count if count >= LEAST else 0
+    return count if count >= LEAST_PROCESSORS else 0
 
 
 _current: ContextVar[Processes | None] = ContextVar("processes", default=None)
@@ -100,6 +101,10 @@ class Processes:
         self._useful, self._lock = count, Lock()
         self._threads: Threads | None = None
         self._jobs: list[Future[Any]] = []
+
+    def for_jobs(self, count: int) -> Processes | None:
+        """The processes, if so many jobs gain more than the start takes, or they have started."""
+        return self if count >= LEAST_JOBS or self._threads is not None else None
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Let a process call a function; the future raises `NoAnswerError` if none answers."""

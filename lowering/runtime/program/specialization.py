@@ -186,6 +186,9 @@ class Specialization:
         self, state: QueueState, others: Processes, text: str
     ) -> Callable[[], None] | None:
         """Let another process build the kernels of a part of the text; the result loads them."""
+        if others.for_jobs(1) is None:
+            self._build_early(state, text)
+            return None
         texts = KernelTexts.of(text)
         keys = keys_of(texts, state)
         missing = {name: name for name, key in keys.items() if key not in self.built}

@@ -27,7 +27,13 @@ from tiledialect.lowering.runtime.program import processes as program_processes
 from tiledialect.lowering.runtime.program import specialization
 from tiledialect.lowering.runtime.program.kernel_reuse import PrintedKernels, plan_of_nests
 from tiledialect.lowering.runtime.program.plan import Plan
-from tiledialect.lowering.runtime.program.processes import LEAST, Processes, helping, process_count
+from tiledialect.lowering.runtime.program.processes import (
+    LEAST_JOBS,
+    LEAST_PROCESSORS,
+    Processes,
+    helping,
+    process_count,
+)
 from tiledialect.schedule import instructions
 from tiledialect.schedule.cost.device import device_of
 from tiledialect.schedule.cost.facts import Facts
@@ -60,7 +66,7 @@ def _products() -> list[Facts]:
 def gpu(device: td.Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> td.Device:
     """A device that is taken for one of its own memory, on a machine with enough processors."""
     monkeypatch.setattr(td.Device, "uses_host_memory", False)
-    monkeypatch.setattr(program_processes, "processors", lambda: LEAST)
+    monkeypatch.setattr(program_processes, "processors", lambda: LEAST_PROCESSORS)
     monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
     probe.share(tmp_path)
     return replace(device, type="gpu", global_mem_size=80 << 30)
@@ -164,8 +170,8 @@ def test_processes_help_devices_of_own_memory_on_machines_with_processors(
         monkeypatch.setattr(program_processes, "processors", lambda: processors)
         return process_count(own)
 
-    assert [count(n, card) for n in (1, LEAST - 1, LEAST, 9, 999)] == [
-        *(0, 0, LEAST, 9, program_processes.MOST)
+    assert [count(n, card) for n in (1, LEAST_PROCESSORS - 1, LEAST_PROCESSORS, 9, 999)] == [
+        *(0, 0, LEAST_PROCESSORS, 9, program_processes.MOST)
     ]
     # Each takes memory of the device.
     assert count(999, replace(card, global_mem_size=6 << 30)) == 6
@@ -190,6 +196,25 @@ def test_processes_have_the_instructions_that_the_user_adds(
         processes.close()
 
 
+def test_few_kernels_start_no_process(gpu: td.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(Processes, "submit", lambda *job: asked.append(job))
+    x, w = (np.arange(12, dtype="f4").reshape(s) for s in ((3, 4), (4, 3)))
+    td.compile(TWO, device=gpu.id)(x, w)
+    assert not asked
+
+
+def test_processes_that_work_take_few_jobs() -> None:
+    processes = Processes(1)
+    try:
+        assert processes.for_jobs(1) is None
+        assert processes.for_jobs(LEAST_JOBS) is processes
+        processes.submit(abs, -1).result()
+        assert processes.for_jobs(1) is processes
+    finally:
+        processes.close()
+
+
 # -- kernels -----------------------------------------------------------------------------------
 
 
@@ -203,6 +228,7 @@ def _plan(others: Processes | None) -> Plan:
 def test_processes_lower_to_the_same_kernels(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     """To the letter; and this one lowers what they leave."""
     monkeypatch.setattr(program_processes, "COMMAND", command)
+    monkeypatch.setattr(program_processes, "LEAST_JOBS", 1)
     processes, lost = Processes(2), list[bool]()
     submit = processes.submit
 
@@ -232,6 +258,7 @@ def test_a_call_takes_binaries_that_processes_build(
         return build(source, *rest)
 
     monkeypatch.setattr(program_processes, "COMMAND", command)
+    monkeypatch.setattr(program_processes, "LEAST_JOBS", 1)
     monkeypatch.setattr(specialization, "build_program", noted)
     x, w = (np.arange(12, dtype="f4").reshape(s) for s in ((3, 4), (4, 3)))
     product, largest, _ = td.compile(TWO, device=gpu.id)(x, w)
