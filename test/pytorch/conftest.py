@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import tiledialect as td
+
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
@@ -24,3 +26,10 @@ def reset():
 
     torch.compiler.reset()
     backend._warned.clear()
+
+
+@pytest.fixture
+def copying(monkeypatch: pytest.MonkeyPatch) -> td.Device:
+    """A device that keeps buffers, and takes copies."""
+    monkeypatch.setattr(td.Device, "uses_host_memory", False)
+    return td.devices()[0]

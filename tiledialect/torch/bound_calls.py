@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from tiledialect.api.function import Function
+from tiledialect.api.packing.packing import Packed
 from tiledialect.api.spans import overlapping
 from tiledialect.lowering.runtime.call.arrays import room
 from tiledialect.lowering.runtime.call.copies import copy_to_device
@@ -62,6 +63,10 @@ class Facts:
     """Places of those whose changes PyTorch has counted when it calls."""
     saved: Collection[int] = ()
     """Numbers of the results that only a backward pass takes."""
+    copied: Sequence[int] = ()
+    """Places of the inputs that the last outputs are copied to."""
+    packed: Sequence[Packed] = ()
+    """What was computed of parameters alone: calls with inputs of other shapes take it, too."""
 
 
 class BoundCall(ABC):
@@ -85,6 +90,23 @@ class BoundCall(ABC):
         finally:
             self._lock.release()
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call is under way."""
+        return self._lock.locked()
+
+    def rest(self) -> None:
+        """Give up the memory for results, unless a call is under way. The next one gets other."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._free_results()
+            finally:
+                self._lock.release()
+
+    @abstractmethod
+    def _free_results(self) -> None:
+        """Give up the memory for results."""
+
     @abstractmethod
     def _results(
         self, values: Sequence[Any], given: Matching, counts: Counts
@@ -98,8 +120,8 @@ class HostCall(BoundCall):
 
     def __init__(self, facts: Facts, arguments: Sequence[Argument], before: BoundCall | None):
         super().__init__(facts)
-        is_known = isinstance(before, HostCall) and before.facts.function is facts.function
         types = tuple(own.type for own in arguments)
+        is_known = isinstance(before, HostCall)
         self._calls = before._calls if is_known else facts.function.at_addresses(types)
         orders, inputs = facts.outputs.orders, facts.inputs
         self._made = HostResults(
@@ -124,6 +146,9 @@ class HostCall(BoundCall):
         """Numbers of the tensors that are copied, as they have gaps."""
         self._apart: list[int] = []
         """Addresses of tensors that are apart from those that calls change."""
+
+    def _free_results(self) -> None:
+        self._made.forget()
 
     def _results(
         self, values: Sequence[Any], given: Matching, counts: Counts
@@ -164,8 +189,8 @@ class DeviceCall(BoundCall):
 
     def __init__(self, facts: Facts, arguments: Sequence[Argument], before: BoundCall | None):
         super().__init__(facts)
-        is_known = isinstance(before, DeviceCall) and before.facts.function is facts.function
         types = tuple(own.type for own in arguments)
+        is_known = isinstance(before, DeviceCall)
         self._executable = before._executable if is_known else facts.function.on_buffers(types)
         self._queue = self._executable.state.queue
         self._nothing = self._executable.state.allocate(0)
@@ -218,9 +243,10 @@ class DeviceCall(BoundCall):
         outputs = executable.plan.outputs
         saved = sorted(self.facts.saved)
         copies = [k for k in range(len(outputs)) if k not in saved]
-        self._saved = DeviceResults([partial(executable.output, k) for k in saved])
-        self._results_there = [executable.output(k) for k in copies]
-        """Arrays on the device of the results that are copied."""
+        self._saved, self._copied = (
+            DeviceResults([partial(executable.output, k) for k in own]) for own in (saved, copies)
+        )
+        """Results on the device that stay, and those that are copied."""
         host_array, dtypes = executable.state.host_array, executable.dtypes
         self._made = HostResults(
             [
@@ -235,6 +261,13 @@ class DeviceCall(BoundCall):
         places = [*saved, *copies]
         self._order = [places.index(k) for k in range(len(outputs))]
         """For each result its place among those that stay and those that are copied."""
+
+    def _free_results(self) -> None:
+        for own in (self._saved, self._copied, self._made):
+            own.forget()
+        # The kernels' arguments hold the results, and copies of parameters.
+        last = self._executable.last_given
+        last[:] = [None] * len(last)
 
     def _results(
         self, values: Sequence[Any], given: Matching, counts: Counts
@@ -254,13 +287,13 @@ class DeviceCall(BoundCall):
         ]
         for k, at in self._devices.items():
             arrays[at] = given.devices[k].array
-        saved = self._saved.free()
+        saved, copied = self._saved.free(), self._copied.free()
         self._made.free()
-        results = [*saved, *self._results_there]
+        results = [*saved, *copied]
         arrays += (results[k] for k in self._order)
         self._run(arrays)
         made = self._made.made()
-        copies = [*zip(self._made.memory, self._results_there, strict=True)]
+        copies = [*zip(self._made.memory, copied, strict=True)]
         changes = [Change(self._names[k], values[p], arrays[k]) for p, k in self._changed]
         bring_back(queue, changes, copies)
         # They wait until the arrays' memory has been read.
@@ -295,7 +328,8 @@ class DeviceCall(BoundCall):
 
 
 def bound_call(facts: Facts, arguments: Sequence[Argument], before: BoundCall | None) -> BoundCall:
-    """Calls of a function with arguments like these."""
+    """Calls of a function with arguments like these; ``before`` are such calls with others, with
+    which they share kernels."""
     kind = HostCall if facts.function.device.uses_host_memory else DeviceCall
     return kind(facts, arguments, before)
 

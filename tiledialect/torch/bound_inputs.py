@@ -54,6 +54,11 @@ class Parameters:
             and all(map(IS_KNOWN, self.residents))
         )
 
+    @property
+    def have_memory(self) -> bool:
+        """Whether those whose elements were read have the memory, and no other has the place."""
+        return all(own.is_known and not own.reference.expired() for own in self.residents)
+
     def changed(self, given: Sequence[Tensor]) -> Sequence[int]:
         """Numbers of the parameters with other elements than those read."""
         found = [*map(VERSION, given[: len(self.versions)])]

@@ -29,12 +29,13 @@ from tiledialect.passes.convert.aten.graph import (
     View,
     convert_graph,
 )
-from tiledialect.torch.bound_calls import BoundCall, Facts, bound_call
+from tiledialect.torch.bound_calls import Facts, bound_call
 from tiledialect.torch.bound_inputs import inputs_of
 from tiledialect.torch.kept_graphs import KeptGraph, Outline, ViewOf, given_text, key
+from tiledialect.torch.last_calls import LastCalls
 from tiledialect.torch.options import Options
 from tiledialect.torch.outputs import Outputs, ordered
-from tiledialect.torch.parts import Parts
+from tiledialect.torch.parts import Call, Parts
 from tiledialect.torch.profiling import recorders
 from tiledialect.torch.residence.device_tensors import DeviceTensor
 from tiledialect.torch.residence.residence import (
@@ -74,18 +75,8 @@ class Specialized:
     """Places among the graph's inputs of those that the last outputs are copied to."""
 
 
-Computed = tuple[list[Any], Specialized]
-"""Outputs, and those to copy to inputs, of a graph for these inputs."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """A function and its arguments for a call of a graph."""
-
-    function: Function
-    arguments: Sequence[Argument]
-    computed: Sequence[Argument] = ()
-    """Arguments of the graph's function of which there are results among these."""
+Computed = tuple[list[Any], Sequence[int]]
+"""Outputs of a graph, and the places of the inputs that the last of them are copied to."""
 
 
 class CompiledGraph(torch.nn.Module):
@@ -111,27 +102,23 @@ class CompiledGraph(torch.nn.Module):
         self._inputs = self.outline.inputs
         self._updated = self.outline.updated
         self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
-        self._bound: tuple[BoundCall, Specialized] | None = None
-        """The last call, where it has parameters that stay."""
+        self._bound = LastCalls()
+        """Calls with parameters that stay."""
 
     @front_door
     def forward(self, *values: Any) -> Any:
         """The outputs for tensors, and for numbers in the place of sizes."""
         counts = Counts(values, self._role.counted)
-        outputs, ready = self._again(values, counts) or self._results(values, counts)
-        count = len(outputs) - len(ready.copied)
-        for place, new in zip(ready.copied, outputs[count:], strict=True):
+        outputs, copied = self._again(values, counts) or self._results(values, counts)
+        count = len(outputs) - len(copied)
+        for place, new in zip(copied, outputs[count:], strict=True):
             on_host(values[place]).copy_(new)
         outputs = outputs[:count]
         return outputs[0] if self.outline.is_single else tuple(outputs)
 
     def _again(self, values: Sequence[Any], counts: Counts) -> Computed | None:
-        """Outputs with the parameters of the call before; None with others."""
-        if self._bound is None or recorders:
-            return None
-        bound, ready = self._bound
-        outputs = bound(values, counts)
-        return None if outputs is None else (outputs, ready)
+        """Outputs with the parameters of an earlier call; None with others."""
+        return None if recorders else self._bound.outputs(values, counts)
 
     def _results(self, values: Sequence[Any], counts: Counts) -> Computed:
         counts.tell()
@@ -145,20 +132,20 @@ class CompiledGraph(torch.nn.Module):
                 self._ready.put(key, self._made(given, in_place, partial(self._nodes, values)))
                 return self._results(values, counts)
         if ready.function is None:
-            return ready.outputs.of((), values), ready
+            return ready.outputs.of((), values), ready.copied
         call = Call(ready.function, self._arguments(ready, given))
         if ready.parts is not None:
-            call = Call(*ready.parts.of(call.arguments))
+            call = ready.parts.of(call.arguments)
         changes = () if ready.copied else self._updated
         if not recorders and (outputs := self._bind(ready, call, values, counts)) is not None:
-            return outputs, ready
+            return outputs, ready.copied
         arguments = [
             replace(own, value=own.source()) if callable(own.source) else own
             for own in call.arguments
         ]
         if recorders:
             found = host_results(partial(recorders[-1].run, call.function), arguments)
-            self._bound = None
+            self._bound.clear()
             for place in changes:
                 forget_copies(values[place])
         else:
@@ -166,7 +153,7 @@ class CompiledGraph(torch.nn.Module):
             function, saved = call.function, self._saved_results(ready)
             found = results(function.call_apart, function.device, arguments, saved, updated)
         made = [ordered(own, ready.outputs.orders.get(k)) for k, own in enumerate(found)]
-        return ready.outputs.of(made, values), ready
+        return ready.outputs.of(made, values), ready.copied
 
     def _arguments(self, ready: Specialized, given: Sequence[Given]) -> list[Argument]:
         return [
@@ -178,13 +165,11 @@ class CompiledGraph(torch.nn.Module):
         self, ready: Specialized, call: Call, values: Sequence[Any], counts: Counts
     ) -> list[Any] | None:
         """The outputs by a call that is kept for others; None if there is none."""
-        before, _ = self._bound or (None, None)
-        self._bound = None
         if self._options.tune:
             return None
         device = call.function.device
         computed = {own.source for own in call.computed if isinstance(own.source, int)}
-        inputs = inputs_of(device, values, computed, self._forget)
+        inputs = inputs_of(device, values, computed, self._bound.forget)
         if inputs is None:
             return None
         facts = Facts(
@@ -194,17 +179,14 @@ class CompiledGraph(torch.nn.Module):
             () if ready.copied else self._updated,
             self._role.counted,
             self._saved_results(ready),
+            ready.copied,
+            call.packed,
         )
-        bound = bound_call(facts, call.arguments, before)
+        bound = bound_call(facts, call.arguments, self._bound.of(call.function))
         outputs = bound(values, counts)
         if outputs is not None:
-            self._bound = bound, ready
+            self._bound.put(bound, values)
         return outputs
-
-    def _forget(self, _: Any) -> None:
-        """Free the memory of parameters that are gone."""
-        # At the end of a process, what PyTorch needs to set an attribute may be gone, too.
-        vars(self)["_bound"] = None
 
     def _saved_results(self, ready: Specialized) -> set[int]:
         """Numbers of the results that only a backward pass takes."""

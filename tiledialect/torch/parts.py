@@ -5,18 +5,32 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 from tiledialect.api.function import Function
 from tiledialect.api.packing.packing import Packed, Packer, Packing, packing_of
 from tiledialect.lowering.runtime.call.arrays import upload
 from tiledialect.torch.residence.file_memory import forget_pages
 from tiledialect.torch.residence.residence import Argument, Resident, host_array, place_of, resident
+from tiledialect.torch.tensors import Tensor
 
 _shared: WeakValueDictionary[tuple[Any, ...], Packed] = WeakValueDictionary()
 """Results of packers for parameters, for graphs of several shapes: by the device, the text of the
 program, and the storages and places of the parameters."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function and its arguments for a call of a graph."""
+
+    function: Function
+    arguments: Sequence[Argument]
+    computed: Sequence[Argument] = ()
+    """Arguments of the graph's function of which there are results among these."""
+    packed: Sequence[Packed] = ()
+    """These results, by packers."""
 
 
 class Parts:
@@ -27,19 +41,19 @@ class Parts:
         self._changing = changing
         """Names of the inputs that calls change."""
         self._packings: dict[tuple[str, ...], Packing | None] = {}
-        self._packed: tuple[Packed, ...] = ()
-        """Results of the packers for the last call."""
+        self._packed: list[Packed] = []
+        """Results of the packers for the last call; none when a parameter is gone."""
+        self._watched: list[ref[Tensor]] = []
+        """The parameters."""
 
-    def of(
-        self, arguments: Sequence[Argument]
-    ) -> tuple[Function, Sequence[Argument], Sequence[Argument]]:
-        """The function to call for arguments, its own, and those of which there are results among
-        these. Results of parameters alone are kept until one changes."""
+    def of(self, arguments: Sequence[Argument]) -> Call:
+        """The function to call for arguments, and its own. Results of parameters alone are kept
+        until one changes."""
         named = dict(zip(self.function.inputs, arguments, strict=True))
         found = {name: resident(own.value) for name, own in named.items()}
         residents = {n: r for n, r in found.items() if r is not None and n not in self._changing}
         if not residents:
-            return self.function, arguments, ()
+            return Call(self.function, arguments)
         constants = tuple(residents)
         is_new = constants not in self._packings
         if is_new:
@@ -47,16 +61,24 @@ class Parts:
             self._packings[constants] = packing_of(self.function, types, constants)
         packing = self._packings[constants]
         if packing is None:
-            return self.function, arguments, ()
-        self._packed = tuple(self._results(own, residents, named) for own in packing.packers)
+            return Call(self.function, arguments)
+        found = [self._results(own, residents, named) for own in packing.packers]
+        self._keep(found, [residents[name] for name in packing.constants])
         # Packers that run again may do so often: one of their parameters changes.
         if is_new:
             packing.forget()
-        arrays = [array for own in self._packed for array in own.arrays]
+        arrays = [array for own in found for array in own.arrays]
         names = packing.rest.inputs[len(packing.inputs) :]
         packed = [Argument(*own, source=None) for own in zip(names, arrays, strict=True)]
         read = [named[name] for name in packing.constants]
-        return packing.rest, packing.arguments(named, packed), read
+        return Call(packing.rest, packing.arguments(named, packed), read, [*found])
+
+    def _keep(self, found: list[Packed], read: Sequence[Resident]) -> None:
+        """Keep results for later calls, as long as there are the parameters."""
+        self._packed = found
+        self._watched = [
+            ref(tensor, lambda _: found.clear()) for own in read for tensor in own.known
+        ]
 
     def _results(
         self, packer: Packer, residents: Mapping[str, Resident], named: Mapping[str, Argument]

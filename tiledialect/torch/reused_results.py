@@ -28,11 +28,22 @@ class HostResults:
     def __init__(self, makers: Sequence[Callable[[], tuple[Tensor, Any]]]):
         self._makers = makers
         """Functions that make tensors in new memory, and what devices copy to."""
-        made = [_made(make) for make in makers]
-        self._tensors = [tensor for tensor, _ in made]
+        self.forget()
+
+    def forget(self) -> None:
+        """Give up the memory; the next call gets other."""
+        self._tensors: list[Tensor] = []
         """Tensors that keep the memory."""
-        self.memory = [memory for _, memory in made]
-        self._storages = [own.untyped_storage() for own in self._tensors]
+        self.memory: list[Any] = []
+        self._storages: list[torch.UntypedStorage] = []
+        self._free: list[tuple[int, ...]] = []
+
+    def _make(self) -> None:
+        for make in self._makers:
+            tensor, memory = _made(make)
+            self._tensors.append(tensor)
+            self.memory.append(memory)
+            self._storages.append(tensor.untyped_storage())
         self._free = self._seen()
 
     def _seen(self) -> list[tuple[int, ...]]:
@@ -48,6 +59,8 @@ class HostResults:
 
     def free(self) -> list[int]:
         """Addresses of the memory, when all of it is such that nobody else has."""
+        if not self._tensors:
+            self._make()
         found = self._seen()
         if found != self._free:
             for k, (now, free) in enumerate(zip(found, self._free, strict=True)):
@@ -77,11 +90,18 @@ class DeviceResults:
 
     def __init__(self, makers: Sequence[Callable[[], Any]]):
         self._makers = makers
-        self.arrays = [make() for make in makers]
-        self._free = [*map(getrefcount, self.arrays)]
+        self.forget()
+
+    def forget(self) -> None:
+        """Give up the memory; the next call gets other."""
+        self.arrays: list[Any] = []
+        self._free: list[int] = []
 
     def free(self) -> list[Any]:
         """The arrays, when all of them are such that nobody else has."""
+        if not self.arrays:
+            self.arrays = [make() for make in self._makers]
+            self._free = [*map(getrefcount, self.arrays)]
         found = [*map(getrefcount, self.arrays)]
         if found != self._free:
             for k, (now, free) in enumerate(zip(found, self._free, strict=True)):

@@ -231,7 +231,10 @@ def upload(queue: cl.CommandQueue, array: Any) -> cla.Array:
     import pyopencl.array as cla
 
     # `ascontiguousarray` makes a scalar an array of one axis.
-    return cla.to_device(queue, np.asarray(array, order="C"))
+    made = cla.to_device(queue, np.asarray(array, order="C"))
+    # The copy is done, and its event would keep the memory of the host.
+    made.events.clear()
+    return made
 
 
 def room(queue: cl.CommandQueue, shape: Sequence[int], dtype: np.dtype[Any]) -> cla.Array:
