@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.context import Context
@@ -20,9 +19,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from tiledialect.dialects.nest.call import CallOp
+from tiledialect.dialects.nest.call import CallOp, calls_of
 from tiledialect.errors import TileError
-from tiledialect.ir.kernels import called_kernels, kernels_by_name, sizes_of
+from tiledialect.ir.kernels import kernels_by_name, sizes_of
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.lowering.nest.utils.scope import element_bytes
@@ -38,7 +37,7 @@ ALIGNMENT = 64
 class _Division:
     """Body of a kernel that calls others, while these take the place of their calls."""
 
-    def __init__(self, kernel: gpu.FuncOp, calls: Sequence[tuple[CallOp, gpu.FuncOp]]):
+    def __init__(self, kernel: gpu.FuncOp, calls: Sequence[CallOp]):
         self.calls = calls
         self.items = prod(sizes_of(kernel)[1])
         self.block = kernel.body.block
@@ -46,30 +45,27 @@ class _Division:
     def run(self) -> None:
         """Replace all calls, each by a branch for work-groups of its own."""
         outermost, returned, begin = self.block, self.block.last_op, 0
+        kernels = [call.kernel for call in self.calls]
         for op in outermost.ops:
             op.detach()
         self.group = self.emit(gpu.BlockIdOp(X), "group")
         self.item = self.emit(gpu.ThreadIdOp(X), "item")
-        for call, kernel in self.calls:
+        for call, kernel in zip(self.calls, kernels, strict=True):
             grid, block = sizes_of(kernel)
             end = begin + prod(grid) * prod(block) // self.items
             otherwise = Block()
-            if call is not self.calls[-1][0]:
+            if call is not self.calls[-1]:
                 is_own = self.emit(arith.CmpiOp(self.group, self.number(end), "slt"))
                 then = Block()
                 self.block.add_op(scf.IfOp(is_own, [], [then], [otherwise]))
                 self.block = then
             self.inline(kernel, call.arguments, begin)
             call.erase()
-            self.end_block(outermost)
+            if self.block is not outermost:
+                self.block.add_op(scf.YieldOp())
             self.block, begin = otherwise, end
         assert returned is not None
         outermost.add_op(returned)
-
-    def end_block(self, outermost: Block) -> None:
-        """End the block of a branch."""
-        if self.block is not outermost:
-            self.block.add_op(scf.YieldOp())
 
     def emit(self, op: Operation, hint: str | None = None) -> SSAValue:
         """Add an op with one result."""
@@ -93,14 +89,16 @@ class _Division:
             item = self.emit(arith.RemUIOp(item, self.number(own)), "item")
             first = self.emit(arith.MuliOp(group, self.number(self.items // own)))
             group = self.emit(arith.AddiOp(first, part), "group")
-        along = partial(
-            self.along, {}, {gpu.BlockIdOp: (group, grid), gpu.ThreadIdOp: (item, block)}
-        )
+        numbers = {gpu.BlockIdOp: (group, grid), gpu.ThreadIdOp: (item, block)}
+        known: dict[tuple[type[Operation], int], SSAValue] = {}
         body = kernel.clone().body.block
         for old, new in zip(body.args, arguments, strict=True):
             old.replace_all_uses_with(new)
         for op in ops_of(body, gpu.BlockIdOp, gpu.ThreadIdOp):
-            Rewriter.replace_op(op, [], [along(type(op), AXES.index(op.dimension.data))])
+            place = type(op), AXES.index(op.dimension.data)
+            if place not in known:
+                known[place] = self.along(*numbers[type(op)], place[1])
+            Rewriter.replace_op(op, [], [known[place]])
         if part is not None:
             for op in [x for x in ops_of(body, memref.AllocaOp) if is_local(x.memref)]:
                 self.divide(op, part, self.items // own)
@@ -112,29 +110,20 @@ class _Division:
             op.detach()
             self.block.add_op(op)
 
-    def along(
-        self,
-        known: dict[tuple[type[Operation], int], SSAValue],
-        numbers: Mapping[type[Operation], tuple[SSAValue, Sequence[int]]],
-        kind: type[Operation],
-        axis: int,
-    ) -> SSAValue:
+    def along(self, value: SSAValue, sizes: Sequence[int], axis: int) -> SSAValue:
         """Number along an axis, the first of which counts fastest."""
-        if (kind, axis) not in known:
-            value, sizes = numbers[kind]
-            inner, outer = prod(sizes[:axis]), prod(sizes[axis + 1 :])
-            if sizes[axis] == 1:
-                value = self.number(0)
-            elif inner > 1:
-                value = self.emit(arith.DivUIOp(value, self.number(inner)))
-            if sizes[axis] > 1 and outer > 1:
-                value = self.emit(arith.RemUIOp(value, self.number(sizes[axis])))
-            known[kind, axis] = value
-        return known[kind, axis]
+        inner, outer = prod(sizes[:axis]), prod(sizes[axis + 1 :])
+        if sizes[axis] == 1:
+            return self.number(0)
+        if inner > 1:
+            value = self.emit(arith.DivUIOp(value, self.number(inner)))
+        return self.emit(arith.RemUIOp(value, self.number(sizes[axis]))) if outer > 1 else value
 
     def divide(self, op: memref.AllocaOp, part: SSAValue, parts: int) -> None:
         """Give each part of the work-items local memory of its own."""
         t = op.memref.type
+        if len(t.get_shape()) != 1:
+            raise TileError.at(op, f"local memory of a kernel that is called has one axis, not {t}")
         (size,) = t.get_shape()
         unit = ALIGNMENT // min(ALIGNMENT, element_bytes(t))
         step = ceil_div(size, unit) * unit
@@ -163,12 +152,11 @@ class GpuDivideGroupsPass(ModulePass):
         """Inline all calls of kernels, and erase kernels that are only called."""
         launched = {launch.kernel for launch in ops_of(op, gpu.LaunchFuncOp)}
         for module in ops_of(op, gpu.ModuleOp):
-            kernels = kernels_by_name(module)
-            called: set[gpu.FuncOp] = set()
-            for kernel in kernels.values():
-                if calls := called_kernels(kernel, kernels):
+            called: dict[gpu.FuncOp, None] = {}
+            for kernel in kernels_by_name(module).values():
+                if calls := calls_of(kernel):
+                    called.update((call.kernel, None) for call in calls)
                     _Division(kernel, calls).run()
-                    called.update(own for _, own in calls)
             for kernel in called:
                 if SymbolRefAttr(module.sym_name, [kernel.sym_name]) not in launched:
                     Rewriter.erase_op(kernel)

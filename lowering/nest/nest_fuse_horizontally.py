@@ -8,7 +8,7 @@ divide the work-groups of a launch, not the work-items of a group.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import starmap, takewhile
@@ -21,21 +21,22 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     ModuleOp,
-    StringAttr,
     SymbolRefAttr,
 )
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import ConstantLike
 
 from tiledialect.dialects.discardable import BESIDE, SHARED_ARGUMENTS
 from tiledialect.dialects.nest.call import CallOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer.expressions import expressions_of
+from tiledialect.index.names import numbered_names
 from tiledialect.ir.host_functions import launch_runs
 from tiledialect.ir.host_memory import root
-from tiledialect.ir.kernels import sizes_of
+from tiledialect.ir.kernels import kernels_by_name, sizes_of
 from tiledialect.ir.launch_labels import joined_labels, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_between, ops_of
 from tiledialect.ir.signature import kernels_of
@@ -101,8 +102,17 @@ class Member:
         """Whether the kernel must be launched alone."""
         sizes = any(isinstance(v.type, IndexType) for v in self.launch.kernelOperands)
         numbers = ops_of(self.kernel, gpu.GridDimOp, CallOp)
-        known = self.groups and self.items
-        return bool(sizes or numbers or not known or BESIDE in self.launch.attributes)
+        return bool(sizes or numbers or not self.is_plain or BESIDE in self.launch.attributes)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the launch has the sizes that its kernel is for, and arguments, alone."""
+        grid, block = sizes_of(self.kernel)
+        sizes = self.launch.operands[: len(grid + block)]
+        values = map(ConstantLike.get_constant_value, sizes)
+        found = [v.value.data if isinstance(v, IntegerAttr) else 0 for v in values]
+        count = len(sizes) + len(self.launch.kernelOperands)
+        return 0 not in found and found == [*grid, *block] and count == len(self.launch.operands)
 
     def is_apart(self, other: Member) -> bool:
         """Whether none of two kernels writes what the other one accesses."""
@@ -221,11 +231,7 @@ class HorizontalFusion:
         numbers = [[operands.index(v) for v in op.kernelOperands] for op in old]
         key = tuple((m.kernel, *own) for m, own in zip(members, numbers, strict=True))
         if (kernel := self.kernels.get(key)) is None:
-            kernel = _caller(members, numbers, operands)
-            name = kernel.sym_name.data
-            if alike := sum(k.sym_name.data.startswith(name) for k in self.kernels.values()):
-                kernel.sym_name = StringAttr(f"{name}_again_{alike}")
-            self.kernels[key] = kernel
+            kernel = self.kernels[key] = _caller(members, numbers, operands)
         numbers = [arith.ConstantOp(IntegerAttr(n, IndexType())) for n in (1, *_sizes(members))]
         one, groups, size = (op.result for op in numbers)
         grid, block = (groups, one, one), (size, one, one)
@@ -241,16 +247,15 @@ def _sizes(members: Sequence[Member]) -> tuple[int, int]:
     return sum(m.groups * m.items for m in members) // items, items
 
 
-def _name_of(members: Sequence[Member]) -> str:
+def _name_of(members: Sequence[Member], kernels: Mapping[str, gpu.FuncOp]) -> str:
     """Name of a kernel that calls others: that of the first, and the numbers of the others.
 
     NVIDIA's driver ends the process at names of some hundreds of characters.
     """
-    module = members[0].kernel.parent_op()
-    assert isinstance(module, gpu.ModuleOp)
-    numbers = {kernel: k for k, kernel in enumerate(ops_of(module, gpu.FuncOp))}
+    numbers = {kernel: k for k, kernel in enumerate(kernels.values())}
     others = "_".join(str(numbers[m.kernel]) for m in members[1:])
-    return f"{members[0].kernel.sym_name.data}_and_{others}"
+    name = f"{members[0].kernel.sym_name.data}_and_{others}"
+    return next(numbered_names(f"{name}_again", kernels, 1)) if name in kernels else name
 
 
 def _caller(
@@ -264,10 +269,11 @@ def _caller(
             new.name_hint = new.name_hint or old.name_hint
         block.add_op(CallOp(member.kernel.sym_name.data, arguments))
     groups, items = _sizes(members)
-    kernel = kernel_function(_name_of(members), block, (groups, 1, 1), (items, 1, 1))
-    around = members[0].kernel.parent
-    assert around is not None
-    around.add_op(kernel)
+    module = members[0].kernel.parent_op()
+    assert isinstance(module, gpu.ModuleOp)
+    name = _name_of(members, kernels_by_name(module))
+    kernel = kernel_function(name, block, (groups, 1, 1), (items, 1, 1))
+    module.body.block.add_op(kernel)
     return kernel
 
 

@@ -16,10 +16,10 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from tiledialect.dialects.discardable import NONTEMPORAL, UNREAD
+from tiledialect.dialects.nest.call import calls_of
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer.simplify import is_multiple
 from tiledialect.ir.host_memory import ALIASES, root
-from tiledialect.ir.kernels import called_kernels, kernels_by_name
 from tiledialect.ir.ops_in import has_one_block, ops_in, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.nest.utils.access_strides import executions, loops_around, stride_over
@@ -66,11 +66,9 @@ def _launched(
     kernel: gpu.FuncOp, values: list[SSAValue]
 ) -> list[tuple[gpu.FuncOp, list[SSAValue]]]:
     """Kernels that a launch of a kernel with some values computes, with their own values."""
-    module = kernel.parent_op()
-    assert isinstance(module, gpu.ModuleOp)
     given: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, values, strict=True))
-    calls = called_kernels(kernel, kernels_by_name(module))
-    return [(own, [given[v] for v in op.arguments]) for op, own in calls] or [(kernel, values)]
+    calls = [(op.kernel, [given[v] for v in op.arguments]) for op in calls_of(kernel)]
+    return calls or [(kernel, values)]
 
 
 def mark_unread(op: ModuleOp) -> None:

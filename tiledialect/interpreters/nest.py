@@ -48,7 +48,7 @@ from tiledialect.index.integer.polynomial import Variable
 from tiledialect.interpreters.instruction import execute, load_rows
 from tiledialect.interpreters.lanes import along_lanes, compute, dtype_of
 from tiledialect.interpreters.memory import Memory, RunError
-from tiledialect.ir.kernels import kernels_by_name, sizes_of
+from tiledialect.ir.kernels import sizes_of
 from tiledialect.schedule.loops import Role
 
 Array = npt.NDArray[Any]
@@ -183,13 +183,7 @@ class Kernel:
 
     def call(self, op: CallOp) -> None:
         """Run another kernel, by work-groups of its own."""
-        module = op.parent_op()
-        while not isinstance(module, gpu.ModuleOp):
-            assert module is not None
-            module = module.parent_op()
-        called = kernels_by_name(module)[op.callee.root_reference.data]
-        kernel = Kernel(Launch(*sizes_of(called)))
-        block = called.body.block
+        kernel, block = Kernel(Launch(*sizes_of(op.kernel))), op.kernel.body.block
         for argument, value in zip(block.args, op.arguments, strict=True):
             kernel.memories[argument] = self.memories[value]
         kernel.run(block)

@@ -129,10 +129,15 @@ def kernel_of(op: gpu.LaunchFuncOp, kernels: Kernels) -> gpu.FuncOp:
 def launch_runs(
     host: func.FuncOp, kernels: Mapping[SymbolRefAttr, gpu.FuncOp]
 ) -> list[list[tuple[gpu.LaunchFuncOp, gpu.FuncOp]]]:
-    """Launches of a host function, with their kernels, that have no other effects between them."""
+    """Launches of a host function, with their kernels, that have no other effects between them.
+
+    Ops that say by tokens what they wait for stay where they are.
+    """
     found: list[list[tuple[gpu.LaunchFuncOp, gpu.FuncOp]]] = [[]]
     for op in host.body.block.ops:
-        if isinstance(op, gpu.LaunchFuncOp) and op.kernel in kernels:
+        if any(isinstance(v.type, gpu.AsyncTokenType) for v in (*op.operands, *op.results)):
+            found.append([])
+        elif isinstance(op, gpu.LaunchFuncOp) and op.kernel in kernels:
             found[-1].append((op, kernels[op.kernel]))
         elif not isinstance(op, MOVABLE):
             found.append([])

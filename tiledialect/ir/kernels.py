@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeGuard
 
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
-
-from tiledialect.dialects.nest.call import CallOp
 
 Sizes = tuple[int, int, int]
 
@@ -25,19 +22,6 @@ def is_kernel(op: Operation) -> TypeGuard[gpu.FuncOp]:
 def mark_kernel(function: gpu.FuncOp) -> None:
     """Mark a function as a kernel, for xDSL and upstream."""
     function.kernel = function.attributes[KERNEL] = UnitAttr()
-
-
-def called_kernels(
-    kernel: gpu.FuncOp, kernels: Mapping[str, gpu.FuncOp]
-) -> list[tuple[CallOp, gpu.FuncOp]]:
-    """Calls of other kernels that a kernel consists of; none if it has other ops."""
-    *calls, _ = kernel.body.block.ops
-    found = [
-        (op, kernels[name])
-        for op in calls
-        if isinstance(op, CallOp) and (name := op.callee.root_reference.data) in kernels
-    ]
-    return found if len(found) == len(calls) else []
 
 
 def kernels_by_name(module: gpu.ModuleOp) -> dict[str, gpu.FuncOp]:

@@ -15,8 +15,9 @@ from xdsl.parser import Parser
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect import caches
+from tiledialect.dialects.nest.call import calls_of
 from tiledialect.ir.disposal import dispose
-from tiledialect.ir.kernels import called_kernels, kernels_by_name
+from tiledialect.ir.kernels import kernels_by_name
 from tiledialect.ir.mlir_text import all_dialects, print_module
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.structural_hash import attributes_text, structural_hash_with_names
@@ -182,7 +183,7 @@ def plan_of_nests(
         own = [k for n, k in kernels.items() if SymbolRefAttr(around.sym_name, [n]) in launched]
         # Kernels are moved one after the other.
         calls = {
-            k: [f.clone() for f in dict.fromkeys(f for _, f in called_kernels(k, kernels))]
+            k: [f.clone() for f in dict.fromkeys(call.kernel for call in calls_of(k))]
             for k in own
         }
         for kernel, called in calls.items():

@@ -181,3 +181,134 @@ nest.prefetch %A[0] if %i < 2 : memref<4xf32>
 // CHECK: mma_m16n8k8_tf32 has registers f32, f32, f32, f32, not f32
 %x = "test.op"() : () -> f32
 %s = "nest.instruction"(%x, %x) <{instruction = "mma_m16n8k8_tf32", operandSegmentSizes = array<i32: 1, 1>}> : (f32, f32) -> f32
+
+// -----
+
+// CHECK: a nest.call stands in a kernel
+"gpu.module"() <{sym_name = "m"}> ({
+  nest.call @first() :
+  "gpu.func"() <{function_type = () -> ()}> ({
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first"} : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: there is no kernel @second
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>):
+    nest.call @second(%A) : memref<8xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "all", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%B: memref<8xf32>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: @first takes (memref<8xf32>), not (memref<8xf32>, memref<8xf32>)
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>):
+    nest.call @first(%A, %A) : memref<8xf32>, memref<8xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "all", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%B: memref<8xf32>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: @all calls kernels itself
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>):
+    nest.call @all(%A) : memref<8xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "all", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%B: memref<8xf32>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: @all calls kernels, but has other ops, too
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>):
+    %x = nest.load %A[0] : memref<8xf32>
+    nest.call @first(%A) : memref<8xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "all", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%B: memref<8xf32>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: the work-groups of @first do not make whole ones of @all
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>):
+    nest.call @first(%A) : memref<8xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "all", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%B: memref<8xf32>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first", gpu.known_block_size = array<i32: 3, 1, 1>, gpu.known_grid_size = array<i32: 4, 1, 1>} : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: the work-groups of @first do not make whole ones of @all
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>):
+    nest.call @first(%A) : memref<8xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "all", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%B: memref<8xf32>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first", gpu.known_block_size = array<i32: 2, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: the work-groups of @first do not make whole ones of @all
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>):
+    nest.call @first(%A) : memref<8xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "all", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%B: memref<8xf32>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first"} : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: @all has not the work-groups of the kernels that it calls
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>):
+    nest.call @first(%A) : memref<8xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "all", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<8xf32>) -> ()}> ({
+  ^bb0(%B: memref<8xf32>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 2, 1, 1>} : () -> ()
+}) : () -> ()

@@ -142,10 +142,17 @@ func.func @lanes(%a: vector<4xf32>, %b: vector<4xf32>) {
   func.return
 }
 
-// CHECK-LABEL: func.func @calls
-func.func @calls(%A: memref<8xf32>, %B: memref<8xf32>) {
-  // CHECK-NEXT: nest.call @first(%A, %B) : memref<8xf32>, memref<8xf32>
-  // GENERIC:    "nest.call"(%A, %B) <{callee = @first}> : (memref<8xf32>, memref<8xf32>) -> ()
-  nest.call @first(%A, %B) : memref<8xf32>, memref<8xf32>
-  func.return
-}
+// CHECK-LABEL: "gpu.module"() <{sym_name = "calls"}>
+"gpu.module"() <{sym_name = "calls"}> ({
+  "gpu.func"() <{function_type = (memref<8xf32>, memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>, %B: memref<8xf32>):
+    // CHECK:      nest.call @first(%A, %B) : memref<8xf32>, memref<8xf32>
+    // GENERIC:    "nest.call"(%A, %B) <{callee = @first}> : (memref<8xf32>, memref<8xf32>) -> ()
+    nest.call @first(%A, %B) : memref<8xf32>, memref<8xf32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "all", gpu.known_block_size = array<i32: 4, 1, 1>, gpu.known_grid_size = array<i32: 3, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<8xf32>, memref<8xf32>) -> ()}> ({
+  ^bb0(%A: memref<8xf32>, %B: memref<8xf32>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "first", gpu.known_block_size = array<i32: 2, 1, 1>, gpu.known_grid_size = array<i32: 3, 2, 1>} : () -> ()
+}) : () -> ()
