@@ -8,12 +8,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyopencl as cl
 import pyopencl.array as cla
 import pytest
+from builds import noted_builds
 from front_door import PRODUCT, TWO, A, Array, B, random
 from threads import in_threads
 
@@ -170,16 +170,9 @@ def test_many_threads():
 
 
 def test_threads_wait_for_what_one_builds(monkeypatch: pytest.MonkeyPatch):
-    built: list[str] = []
+    built = noted_builds(monkeypatch)
     start = threading.Barrier(6)
     f = td.compile("function (A[N]) -> (B) { B = 3 * A + 7.25; }")
-    build = specialization.build_program
-
-    def counted(source: str, *rest: Any) -> cl.Program:
-        built.append(source)
-        return build(source, *rest)
-
-    monkeypatch.setattr(specialization, "build_program", counted)
 
     def work() -> None:
         start.wait()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builds import noted_builds
 from compare import LARGEST, assert_close
 
 import tiledialect as td
@@ -78,14 +79,7 @@ def test_shapes_in_any_order(
 
 def test_a_second_batch_has_the_schedules_and_kernels_of_the_first(tmp_path: Any, monkeypatch: Any):
     monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
-    built: list[str] = []
-    build = specialization.build_program
-
-    def noted(source: str, *rest: Any) -> Any:
-        built.append(source)
-        return build(source, *rest)
-
-    monkeypatch.setattr(specialization, "build_program", noted)
+    built = noted_builds(monkeypatch)
     f = td.compile(ATTENTION)
     counts: list[int] = []
     for batch in (16, 8):

@@ -176,7 +176,7 @@ CASES = {
         (tensor(inf, 1.0, inf, -inf, dtype=f64), 0),
     ],
     "aten.kthvalue.default": [(X, 2), (ints(3, 4), 3, 0, True)],
-    "aten.median.default": [(X,), (NANS,), (ints(3, 4),)],
+    "aten.median.default": [(X,), (NANS,), (torch.empty(0),), (ints(3, 4),)],
     "aten.median.dim": [(X, 1), (X, 0, True), (NANS, 0), (reals(5), 0)],
     **{f"aten.{n}.default": [(X,), (ints(3, 4),)] for n in ("max", "min", "sum", "prod")},
     **{f"aten.{n}.dim": [(X, 1), (ints(3, 4), 0, True), (NANS, 0)] for n in ("max", "min")},

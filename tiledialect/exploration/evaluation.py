@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -209,10 +209,9 @@ def outcome_of(subject: Subject, implementation: Implementation, best: float) ->
 
     say(tries=BUILD)
     try:
-        program = implementation.applied(subject.program, subject.types, subject.device)
         # The time of a launch belongs to one part.
-        given = Implementation(passes=(APART,))
-        program = given.applied(program, subject.types, subject.device)
+        apart = replace(implementation, passes=(*implementation.passes, APART))
+        program = apart.applied(subject.program, subject.types, subject.device)
         specialization = Specialization(program, subject.types, subject.device)
         specialization.is_trial = True
         executable = specialization.executable(_state_of(subject), on_host=True)

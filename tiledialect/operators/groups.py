@@ -50,7 +50,9 @@ def grouped_product(
     Rows are products by matrices of their own, which are read once for each row. Groups of several
     rows are divided into blocks, whose last one may have rows that are nobody's.
     """
-    (rows, _), groups = shape(x), shape(y)[0]
+    (rows, _), (groups, _, columns) = shape(x), shape(y)
+    if not groups:
+        return full(b, 0, (rows, columns), t)
     numbers = grouped_rows(b, ends, rows)
     own = clamped_index(b, numbers, groups - 1)
     size = _block_size(rows // groups)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, prod
+from math import inf, nan, prod
 from typing import Any
 
 from xdsl.dialects.builtin import i1, i32, i64
@@ -254,6 +254,8 @@ def _median(b: TensorBuilder, call: Call, x: SSAValue, axis: int, keeps: bool = 
 
 
 def _median_of_all(b: TensorBuilder, call: Call, x: SSAValue) -> SSAValue:
+    if 0 in shape(x) and et.is_float(element_type(x)):
+        return layout.constant(b, nan, element_type(x))
     return _median(b, call, layout.reshape(b, x, (prod(shape(x)),)), 0)[0]
 
 

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from product_facts import product_facts
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 
-from tiledialect.analysis.kernel_facts import contraction_facts
 from tiledialect.api.loading import load as load_file
-from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.schedule_text import named_kernels, schedule_text
-from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import SPEC as TARGET
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
@@ -25,9 +23,6 @@ from tiledialect.schedule.search.choice import best_alone
 from tiledialect.schedule.search.size_transfer import KnownSchedules, transferring
 
 DEVICES = Path(__file__).parents[3] / "bench" / "devices"
-SIZES = (64, 96, 128, 160, 192, 224)
-"""Sizes of products with as many schedules: enough for others to be asked."""
-PRODUCTS = "function (A[L, L], B[L, N]) -> (C) { C[i, j: L, N] = +(A[i, k] * B[k, j]); }"
 LAYERS = """function (I[N, C, H, W], K[C, C, 3, 3], D[N, C, H, W]) -> (O, DK, DI) {
   O[n, co, y, x: N, C, H, W] = +(I[n, ci, y + j - 1, x + i - 1] * K[co, ci, j, i]);
   DK[co, ci, j, i: C, C, 3, 3] = +(I[n, ci, y + j - 1, x + i - 1] * D[n, co, y, x]);
@@ -52,16 +47,6 @@ def _scheduled(name: str = "h100") -> list[str]:
     given = _target(name).attributes[TARGET]
     module = compile_module(load(LAYERS), None, types, given, after=TileLoopTilingPass.name)
     return [f"{name}: {schedule_text(k)}" for name, k in named_kernels(module).items()]
-
-
-def _products() -> list[Facts]:
-    """Products of several sizes."""
-    found: list[Facts] = []
-    for n in SIZES:
-        types = [TensorType(f32, (n, n)), TensorType(f32, (n, 4 * n))]
-        module = compile_module(load(PRODUCTS), None, types, after="tile-defract")
-        found += [contraction_facts(op) for op in ops_of(module, ContractionOp)]
-    return found
 
 
 def _in_turn(wanted: Sequence[Facts], device: Device) -> Mapping[Facts, object]:
@@ -103,7 +88,7 @@ def test_others_are_not_asked_for_little():
         asked.extend(wanted)
         return {}
 
-    wanted, known = _products(), KnownSchedules()
+    wanted, known = product_facts(), KnownSchedules()
     known.searched["a kernel"] = []
     with searching(searched):
         search_ahead(wanted[1:], _device("h100"))

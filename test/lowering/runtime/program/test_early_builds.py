@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import active_count, current_thread, main_thread
-from typing import Any
 
 import numpy as np
 import pytest
+from builds import noted_builds
 
 import tiledialect as td
 from tiledialect.errors import TileError
 from tiledialect.lowering.opencl.target import Program
 from tiledialect.lowering.runtime.device import probe
 from tiledialect.lowering.runtime.program import early_builds as early
-from tiledialect.lowering.runtime.program import specialization
 from tiledialect.lowering.runtime.program.early_builds import End, early_builds
 from tiledialect.lowering.runtime.program.program_text import KernelTexts
 
@@ -80,14 +79,7 @@ def test_a_call_builds_each_kernel_once(
     monkeypatch.setattr(early, "ENOUGH", 1)
     monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
     probe.share(tmp_path)
-    built: list[tuple[str, bool]] = []
-    build = specialization.build_program
-
-    def noted(source: str, *rest: Any) -> Any:
-        built.append((source, current_thread() is main_thread()))
-        return build(source, *rest)
-
-    monkeypatch.setattr(specialization, "build_program", noted)
+    built = noted_builds(monkeypatch, lambda source: (source, current_thread() is main_thread()))
     f = td.compile(TWO, device=device)
     x, w = (np.arange(12, dtype="f4").reshape(s) for s in ((3, 4), (4, 3)))
     product, largest = f(x, w)

@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import TensorType, f32
+from builds import noted_builds
+from product_facts import product_facts
 
 import tiledialect as td
-from tiledialect.analysis.kernel_facts import contraction_facts
 from tiledialect.api.loading import load as load_file
-from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import SPEC as TARGET
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
@@ -36,30 +34,14 @@ from tiledialect.lowering.runtime.program.processes import (
 )
 from tiledialect.schedule import instructions
 from tiledialect.schedule.cost.device import device_of
-from tiledialect.schedule.cost.facts import Facts
-from tiledialect.schedule.search import ahead
 from tiledialect.schedule.search.ahead import found_ahead, search_ahead
 from tiledialect.schedule.search.choice import best_alone
 
 H100 = load_file(Path(__file__).parents[4] / "bench" / "devices" / "h100.mlir").module
-SIZES = (64, 96, 128, 160, 192, 224)
-"""Sizes of products with as many schedules: enough for others to be asked."""
-PRODUCTS = "function (A[L, L], B[L, N]) -> (C) { C[i, j: L, N] = +(A[i, k] * B[k, j]); }"
 TWO = """function (X[N, K], W[K, M]) -> (C, S, T) {
   C[i, j: N, M] = +(X[i, k] * W[k, j]); S[j: M] = >(C[i, j]);
   T = X == -0.0 ? 1.0e-45 : (X == 3.4028235e38 ? 0.1 : 1.0 / 0.0); }"""
 """Two kernels, and numbers of which the text of the IR says the bits."""
-
-
-def _products() -> list[Facts]:
-    """Products of several sizes."""
-    found: list[Facts] = []
-    for n in SIZES:
-        types = [TensorType(f32, (n, n)), TensorType(f32, (n, 4 * n))]
-        module = compile_module(load(PRODUCTS), None, types, after="tile-defract")
-        found += [contraction_facts(op) for op in ops_of(module, ContractionOp)]
-    assert len(found) >= ahead.LEAST
-    return found
 
 
 @pytest.fixture
@@ -78,7 +60,7 @@ def gpu(device: td.Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> t
 def test_processes_find_the_same_schedules(gpu: td.Device) -> None:
     device = device_of(H100)
     assert device is not None
-    wanted = _products()
+    wanted = product_facts()
     with helping(gpu) as own, helping(gpu) as inner:
         assert inner is own
         search_ahead(wanted, device)
@@ -115,7 +97,7 @@ def test_what_processes_do_not_find_is_left_out(monkeypatch: pytest.MonkeyPatch)
     device, processes = device_of(H100), Processes(2)
     assert device is not None
     try:
-        assert processes.search(_products(), device) == {}
+        assert processes.search(product_facts(), device) == {}
     finally:
         processes.close()
 
@@ -250,16 +232,9 @@ def test_processes_lower_to_the_same_kernels(monkeypatch: pytest.MonkeyPatch, co
 def test_a_call_takes_binaries_that_processes_build(
     gpu: td.Device, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    built: list[str] = []
-    build = specialization.build_program
-
-    def noted(source: str, *rest: Any) -> Any:
-        built.append(source)
-        return build(source, *rest)
-
     monkeypatch.setattr(program_processes, "COMMAND", command)
     monkeypatch.setattr(program_processes, "LEAST_JOBS", 1)
-    monkeypatch.setattr(specialization, "build_program", noted)
+    built = noted_builds(monkeypatch)
     x, w = (np.arange(12, dtype="f4").reshape(s) for s in ((3, 4), (4, 3)))
     product, largest, _ = td.compile(TWO, device=gpu.id)(x, w)
     # Small integers: exact.

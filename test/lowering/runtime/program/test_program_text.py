@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 import pytest
+from builds import noted_builds
 
 import tiledialect as td
 from tiledialect.lowering.runtime.program import specialization
@@ -50,14 +50,7 @@ def test_kernels_with_texts_that_were_built_are_not_built_again(
     device: td.Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ):
     monkeypatch.setenv("TILE_CACHE_DIR", str(tmp_path))
-    built: list[str] = []
-    build = specialization.build_program
-
-    def noted(source: str, *rest: Any) -> cl.Program:
-        built.append(source)
-        return build(source, *rest)
-
-    monkeypatch.setattr(specialization, "build_program", noted)
+    built = noted_builds(monkeypatch)
     # The second kernel is the same for all sizes of B. It has a launch of its own.
     source = "function (A[N], B[M]) -> (O, P) { O[i: N] = +(A[i] * B[j]); P[] = >(O[i]); }"
 
