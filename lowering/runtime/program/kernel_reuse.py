@@ -183,8 +183,7 @@ def plan_of_nests(
         own = [k for n, k in kernels.items() if SymbolRefAttr(around.sym_name, [n]) in launched]
         # Kernels are moved one after the other.
         calls = {
-            k: [f.clone() for f in dict.fromkeys(call.kernel for call in calls_of(k))]
-            for k in own
+            k: [f.clone() for f in dict.fromkeys(call.kernel for call in calls_of(k))] for k in own
         }
         for kernel, called in calls.items():
             declared = _leave_declaration(kernel)
