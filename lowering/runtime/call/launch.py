@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,6 +13,7 @@ import pyopencl as cl
 
 from tiledialect.lowering.runtime.call.arrays import Array
 from tiledialect.lowering.runtime.call.copies import copy_bytes
+from tiledialect.lowering.runtime.call.device_runs import OutputArrays, on_device
 from tiledialect.lowering.runtime.call.generated_calls import generated_call
 from tiledialect.lowering.runtime.call.host_runs import (
     at_addresses,
@@ -433,63 +433,12 @@ class Executable:
 
     def on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
         """The outputs for contiguous pyopencl arrays of the plan's types; does not wait."""
-        return self._guarded(Executable._on_device, arrays)
+        return self._guarded(on_device, arrays)
 
     def output(self, number: int, allocator: Any = None) -> cla.Array:
         """A new array for an output on the device."""
-        state = self.state
-        allocator = allocator or state.pool or state.allocate
-        return _with_memory(self._parts_of_outputs[number], allocator)
-
-    def _on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
-        state = self.state
-        allocator: Any = arrays[0].allocator if arrays else None
-        outputs = [self.output(k, allocator) for k in range(len(self.dtypes))]
-        if state.is_simulator:
-            for output in outputs:
-                if output.base_data:
-                    state.renew(output.base_data)
-        buffers: list[Any] = [a.base_data or state.allocate(0) for a in (*arrays, *outputs)]
-        # The arrays may still be written to by commands of other queues.
-        pending: list[cl.Event] = []
-        others: set[cl.CommandQueue] = set()
-        for array in arrays:
-            pending += array.events
-            if array.queue is not state.queue and array.queue is not None:
-                others.add(array.queue)
-        if events := self.enqueue(buffers, pending or None):
-            for output in outputs:
-                output.events.append(events[-1])
-            for k in self.plan.updated:
-                # Of many changes of an array the last ones count.
-                arrays[k].add_event(events[-1])
-            for queue in others and others - {state.queue}:
-                # Its next commands may overwrite arrays that are still read here.
-                cl.enqueue_barrier(queue, wait_for=events[-1:])
-        return outputs
+        return self._output_arrays.make(number, allocator)
 
     @cached_property
-    def _parts_of_outputs(self) -> list[dict[str, Any]]:
-        """Attributes of the outputs as pyopencl arrays, but for their memory."""
-        import pyopencl.array as cla
-
-        state, nothing = self.state, self.state.allocate(0)
-        return [
-            vars(cla.Array(state.queue, t.shape, dtype, data=nothing))
-            for t, dtype in zip(self.plan.outputs, self.dtypes, strict=True)
-        ]
-
-
-def _with_memory(parts: dict[str, Any], allocator: Callable[[int], cl.Buffer]) -> cla.Array:
-    """A pyopencl array of these parts that has memory of its own.
-
-    That takes a twentieth of the time that pyopencl takes to make an array anew.
-    """
-    array = object.__new__(sys.modules["pyopencl.array"].Array)
-    own = parts.copy()
-    own["events"] = []
-    own["allocator"] = allocator
-    nbytes = own["nbytes"]
-    own["base_data"] = allocator(nbytes) if nbytes else None
-    array.__dict__ = own
-    return array
+    def _output_arrays(self) -> OutputArrays:
+        return OutputArrays(self.plan, self.state)
