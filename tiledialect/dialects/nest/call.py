@@ -56,14 +56,28 @@ def _items(kernel: gpu.FuncOp) -> int:
 class CallOp(IRDLOperation):
     """Computes a kernel of the same module, by work-groups of its own.
 
-    A kernel of such ops has as many work-groups as the kernels that it calls have together: the
-    first ones are those of the first call. Kernels with smaller work-groups have several in one.
-    None of them writes what another one accesses.
+    A kernel of such ops has no others, and as many work-groups as the kernels that it calls have
+    together: the first ones are those of the first call. Kernels with smaller work-groups have
+    several in one. None of them writes what another one accesses, or calls kernels itself.
 
     Example:
 
     ```mlir
-    nest.call @first(%A, %B) : memref<64xf32>, memref<64xf32>
+    "gpu.module"() <{sym_name = "kernels"}> ({
+      "gpu.func"() <{function_type = (memref<8xf32>) -> (), kernel}> ({
+      ^bb0(%A: memref<8xf32>):
+        nest.call @own(%A) : memref<8xf32>
+        "gpu.return"() : () -> ()
+      }) {
+        sym_name = "all", gpu.known_block_size = array<i32: 4>, gpu.known_grid_size = array<i32: 3>
+      } : () -> ()
+      "gpu.func"() <{function_type = (memref<8xf32>) -> (), kernel}> ({
+      ^bb0(%A: memref<8xf32>):
+        "gpu.return"() : () -> ()
+      }) {
+        sym_name = "own", gpu.known_block_size = array<i32: 2>, gpu.known_grid_size = array<i32: 6>
+      } : () -> ()
+    }) : () -> ()
     ```
     """
 
