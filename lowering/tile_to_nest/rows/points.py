@@ -39,13 +39,10 @@ class RowLoops(Protocol):
     rows: Rows
     tail: RowTail | None
     staging: Staging
+    reads: dict[tuple[SSAValue, Map], int]
+    """Numbers of the reads of inputs."""
     aggregates: dict[SSAValue, Accumulator]
     kept: dict[SSAValue, SSAValue]
-
-    @property
-    def reads(self) -> Mapping[tuple[SSAValue, Map], int]:
-        """Numbers of the reads of inputs."""
-        ...
 
     def place(self, value: SSAValue) -> list[Expr]:
         """Indices of a kept value at the loops being built."""

@@ -69,6 +69,7 @@ class RowNest:
         """Whether a group shares a row."""
         self.guards = Guards(kernel, share=self.shared, tail=UnrolledRowTail.of(kernel, self.first))
         self.tail = RowTail.of(kernel, rows)
+        self.reads = self._reads()
         accesses = [
             [IndexExpr.of(a or 0).substitute(kernel.values) for a in m] for _, m in self.reads
         ]
@@ -77,8 +78,7 @@ class RowNest:
 
     # -- passes and reads ------------------------------------------------------------------
 
-    @cached_property
-    def reads(self) -> dict[tuple[SSAValue, Map], int]:
+    def _reads(self) -> dict[tuple[SSAValue, Map], int]:
         """Numbers of the reads of inputs, by input and axes."""
         found = (
             (value, m)
