@@ -59,6 +59,21 @@ def test_encoder_layer_in_inference(norm_first, activation, masks):
     agree(layer, torch.randn(2, 5, 8), **masks)
 
 
+@torch.no_grad()
+def test_encoder_layer_under_autocast():
+    """Autocast gives the layer bf16, and leaves its parameters in f32."""
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    x = torch.randn(2, 5, 8).bfloat16()
+
+    def under_autocast(x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return layer(x)
+
+    found = torch.compile(under_autocast, backend="tiledialect", options={"strict": True})(x)
+    # Sums of bf16 are rounded at other places.
+    torch.testing.assert_close(found, under_autocast(x), rtol=2e-2, atol=4e-2)
+
+
 @pytest.mark.parametrize(
     "named",
     [{}, {"average_attn_weights": False}, {"need_weights": False}, {"key_padding_mask": PADDING}],

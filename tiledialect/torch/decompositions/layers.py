@@ -13,6 +13,11 @@ from torch._decomp.decompositions import one_layer_lstm
 F = nn.functional
 
 
+def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """A linear layer with parameters in the type of its input, which autocast may have cast."""
+    return F.linear(x, weight.to(x.dtype), bias.to(x.dtype))
+
+
 def _mask_of_attention(mask: Tensor | None, kind: int | None, dtype: torch.dtype) -> Tensor | None:
     """A mask that is true where nothing is attended to, as numbers to add to scores.
 
@@ -44,7 +49,7 @@ def multi_head_attention(
     """Attention as `nn.MultiheadAttention` computes it in inference, and its weights."""
 
     def heads(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        return F.linear(x, weight, bias).unflatten(-1, (num_head, -1)).transpose(1, 2)
+        return _linear(x, weight, bias).unflatten(-1, (num_head, -1)).transpose(1, 2)
 
     projections = zip((query, key, value), qkv_weight.chunk(3), qkv_bias.chunk(3), strict=True)
     q, k, v = (heads(*own) for own in projections)
@@ -57,7 +62,7 @@ def multi_head_attention(
         weights = weights.mean(1) if average_attn_weights else weights
     else:
         mixed = F.scaled_dot_product_attention(q, k, v, added)
-    return F.linear(mixed.transpose(1, 2).flatten(2), proj_weight, proj_bias), weights
+    return _linear(mixed.transpose(1, 2).flatten(2), proj_weight, proj_bias), weights
 
 
 def encoder_layer(
@@ -92,8 +97,8 @@ def encoder_layer(
         return multi_head_attention(x, x, x, embed_dim, num_heads, *own)[0]
 
     def fed_forward(x: Tensor) -> Tensor:
-        inner = activation(F.linear(x, ffn_weight_1, ffn_bias_1))
-        return F.linear(inner, ffn_weight_2, ffn_bias_2)
+        inner = activation(_linear(x, ffn_weight_1, ffn_bias_1))
+        return _linear(inner, ffn_weight_2, ffn_bias_2)
 
     for part, norm in zip((attended, fed_forward), norms, strict=True):
         if norm_first:
