@@ -36,6 +36,7 @@ GRADIENT = reals(2, 6, 4, 4)
 PLACES = tensor(2, 0, -1, 2)
 ZEROS = tensor(0)[0], tensor(1.5, dtype=f64)[0]
 BYTES = tensor(1, 200, 255, dtype=torch.uint8)
+MIDDLE = torch.arange(28).reshape(4, 7) % 6 == 1
 NANS = tensor(1.0, nan, inf, nan, dtype=f32)
 BESSEL = tensor(0.0, 0.3, -2.0, 7.9, 8.0, 8.1, -30.0, 200.0, nan, dtype=f64)
 WINDOW = ([3, 2], [2, 1], [1, 1])
@@ -372,6 +373,12 @@ CASES = {
         (X, [PLACES], reals(4, 4), True),
         (X, [flags(3, 4)], tensor(1.5, dtype=f64)[0]),
         (X, [flags(3)], tensor(1.5, dtype=f64)[0], True),
+        (X, [tensor(True, False, True)], reals(4)),
+        (X, [tensor(True, False, True)], reals(2, 4), True),
+        (X, [None, tensor(False, True, True, False)], reals(3, 2)),
+        (X, [None, tensor(False, True, True, False)], reals(3, 1)),
+        (X, [None, flags(4) & False], reals(3, 0)),
+        (IMAGE, [None, MIDDLE], reals(2, 5, 8)),
     ],
     "aten._unsafe_index_put.default": [(X, [PLACES], reals(4, 4), True)],
     "aten.gather.default": [(X, 1, ints(2, 3, low=0, high=4)), (X, 0, ints(2, 4, low=0, high=3))],

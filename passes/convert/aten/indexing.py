@@ -121,8 +121,9 @@ def _index_put(
     accumulates: bool = False,
 ) -> SSAValue:
     values = cast(b, values, element_type(x))
-    if len(given) == 1 and given[0] is not None and element_type(given[0]) == i1:
-        return _put_where(b, x, given[0], values, accumulates)
+    own = [(axis, v) for axis, v in enumerate(given) if v is not None]
+    if len(own) == 1 and element_type(own[0][1]) == i1:
+        return _put_where(b, x, *own[0], values, accumulates)
     places = _at(b, x, given)
     first, more = _batch_axis(places), len(places.batch)
     rest = _rest(places)
@@ -134,15 +135,30 @@ def _index_put(
 
 
 def _put_where(
-    b: TensorBuilder, x: SSAValue, mask: SSAValue, value: SSAValue, accumulates: bool
+    b: TensorBuilder,
+    x: SSAValue,
+    first: int,
+    mask: SSAValue,
+    values: SSAValue,
+    accumulates: bool = False,
 ) -> SSAValue:
-    """Put a value at all places that a mask chooses."""
-    if prod(shape(value)) != 1:
-        raise TileError("the places of values depend on bools that a call computes")
-    value = layout.reshape(b, value, ())
-    more = [1] * (len(shape(x)) - len(shape(mask)))
-    mask = layout.reshape(b, mask, (*shape(mask), *more))
-    return b.select(mask, b.add(x, value) if accumulates else value, x)
+    """Put values, in order, at the places that a mask of axes beginning at the first chooses."""
+    sizes, chosen, given = shape(x), shape(mask), shape(values)
+    before, after = sizes[:first], sizes[first + len(chosen) :]
+    count = given[-1 - len(after)] if len(given) > len(after) else 1
+    if count == 0:
+        return x
+    values = layout.spread(b, values, (*before, count, *after))
+    if count == 1:
+        values = layout.reshape(b, values, (*before, *[1] * len(chosen), *after))
+    else:
+        numbers = running(
+            b, layout.reshape(b, cast(b, mask, i32), (prod(chosen),)), Aggregation.add, 0
+        )
+        numbers = fn.clamped_index(b, b.sub(numbers, 1), count - 1)
+        values = layout.reshape(b, gathered(b, values, numbers, first), sizes)
+    mask = layout.reshape(b, mask, (*[1] * first, *chosen, *[1] * len(after)))
+    return b.select(mask, b.add(x, values) if accumulates else values, x)
 
 
 def _gather(
@@ -221,15 +237,7 @@ def _masked_scatter(
     """Elements in order at the places that a mask chooses."""
     sizes = np.broadcast_shapes(shape(x), shape(mask))
     x, mask = layout.spread(b, x, sizes), layout.spread(b, mask, sizes)
-    if 0 in shape(source):
-        return x
-    ones = layout.reshape(b, cast(b, mask, i32), (prod(sizes),))
-    numbers = fn.clamped_index(
-        b, b.sub(running(b, ones, Aggregation.add, 0), 1), prod(shape(source)) - 1
-    )
-    flat = layout.reshape(b, source, (prod(shape(source)),))
-    found = layout.reshape(b, gathered(b, flat, numbers, 0), sizes)
-    return b.select(mask, found, x)
+    return _put_where(b, x, 0, mask, layout.reshape(b, source, (prod(shape(source)),)))
 
 
 INDEXING: dict[str, Conversion] = {
