@@ -14,7 +14,7 @@ from tiledialect.lowering.runtime.device.queues import queue_for
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
 )
-from tiledialect.torch import graphs  # noqa: E402
+from tiledialect.torch import graphs, last_calls  # noqa: E402
 
 DEVICES = pytest.mark.parametrize("device", td.devices(), ids=lambda d: d.id)
 
@@ -69,6 +69,34 @@ def test_parameters_that_stay_are_bound_once(bound, device):
     for _ in range(2):
         check(run, model, torch.rand(6, 3).t())
     assert bound == [False, True, True, False, True]
+
+
+@DEVICES
+def test_functions_without_parameters_are_bound(bound, device):
+    run = compiled(torch.sin, device)
+    for _ in range(3):
+        check(run, torch.sin, torch.rand(3, 6))
+    assert bound == [False, True, True]
+
+
+@DEVICES
+def test_bound_calls_that_were_dropped_leave_their_kernels(monkeypatch, device):
+    made = []
+    kernel_of = Executable.kernel_of
+
+    def counted(own, launch):
+        made.append(launch)
+        return kernel_of(own, launch)
+
+    monkeypatch.setattr(Executable, "kernel_of", counted)
+    monkeypatch.setattr(last_calls, "MOST", 1)
+    model = td.torch.to_device(Scaled())
+    run = torch.compile(model, backend="tiledialect", options={"device": device.id}, dynamic=True)
+    for _ in range(10):
+        for rows in (3, 4):
+            check(run, model, torch.rand(rows, 6))
+    # By the device's threads, and by the caller alone, whose time is compared.
+    assert len(made) <= 2 * len({*map(id, made)})
 
 
 @DEVICES

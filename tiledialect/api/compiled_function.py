@@ -71,6 +71,8 @@ class CompiledFunction:
         self._specializations: LruCache[tuple[Types, Device], Specialization] = LruCache(
             READY_SHAPES
         )
+        self._at_addresses: LruCache[tuple[Types, QueueState], Calls] = LruCache(READY_SHAPES)
+        self._on_buffers: LruCache[tuple[Types, QueueState], Executable] = LruCache(READY_SHAPES)
         self._last: Plan | None = None
         """Plan of the last call, or of the last compilation."""
         self._warned: set[str] = set()
@@ -202,19 +204,30 @@ class CompiledFunction:
         from tiledialect.lowering.runtime.call.launch import Executable
 
         state = self._state()
-        specialization = self._specialize(types, self.device, state)
-        return calls_on_host(specialization, state, Executable.address_run)
+        with self._lock:
+            found = self._at_addresses.find((types, state))
+            if found is None:
+                own = self._specialize(types, self.device, state)
+                found = calls_on_host(own, state, Executable.address_run)
+                self._at_addresses.put((types, state), found)
+            return found
 
     def on_buffers(self, types: Types) -> Executable:
         """The plan for inputs of some types in the memory of the device."""
         state = self._state()
-        return self._specialize(types, self.device, state).executable(state, on_host=False)
+        with self._lock:
+            found = self._on_buffers.find((types, state))
+            if found is None:
+                found = self._specialize(types, self.device, state).executable(state, on_host=False)
+                self._on_buffers.put((types, state), found)
+            return found
 
     def forget(self) -> None:
         """Give up what was compiled, which devices keep much memory for: the next call compiles
         anew, or takes what is on disk."""
         with self._lock:
-            self._specializations.drop()
+            for kept in (self._specializations, self._at_addresses, self._on_buffers):
+                kept.drop()
             self._last = None
             # It has the built kernels.
             vars(self).pop("_program", None)

@@ -118,11 +118,9 @@ class BoundCall(ABC):
 class HostCall(BoundCall):
     """Calls on a device that works in the host's memory: kernels are given addresses."""
 
-    def __init__(self, facts: Facts, arguments: Sequence[Argument], before: BoundCall | None):
+    def __init__(self, facts: Facts, arguments: Sequence[Argument]):
         super().__init__(facts)
-        types = tuple(own.type for own in arguments)
-        is_known = isinstance(before, HostCall)
-        self._calls = before._calls if is_known else facts.function.at_addresses(types)
+        self._calls = facts.function.at_addresses(tuple(own.type for own in arguments))
         orders, inputs = facts.outputs.orders, facts.inputs
         self._made = HostResults(
             [
@@ -187,11 +185,9 @@ class DeviceCall(BoundCall):
     """Calls on a device with memory of its own, in which the parameters are, and stays what only a
     backward pass takes."""
 
-    def __init__(self, facts: Facts, arguments: Sequence[Argument], before: BoundCall | None):
+    def __init__(self, facts: Facts, arguments: Sequence[Argument]):
         super().__init__(facts)
-        types = tuple(own.type for own in arguments)
-        is_known = isinstance(before, DeviceCall)
-        self._executable = before._executable if is_known else facts.function.on_buffers(types)
+        self._executable = facts.function.on_buffers(tuple(own.type for own in arguments))
         self._queue = self._executable.state.queue
         self._nothing = self._executable.state.allocate(0)
         self._names = [own.name for own in arguments]
@@ -327,11 +323,10 @@ class DeviceCall(BoundCall):
         return True
 
 
-def bound_call(facts: Facts, arguments: Sequence[Argument], before: BoundCall | None) -> BoundCall:
-    """Calls of a function with arguments like these; ``before`` are such calls with others, with
-    which they share kernels."""
+def bound_call(facts: Facts, arguments: Sequence[Argument]) -> BoundCall:
+    """Calls of a function with arguments like these."""
     kind = HostCall if facts.function.device.uses_host_memory else DeviceCall
-    return kind(facts, arguments, before)
+    return kind(facts, arguments)
 
 
 def _empty(shape: Sequence[int], dtype: torch.dtype, order: Order) -> tuple[Tensor, None]:

@@ -176,8 +176,8 @@ def inputs_of(
 ) -> BoundInputs | None:
     """The inputs of a graph on a device; something was ``computed`` of those at some places.
 
-    ``forget`` is called when a parameter is gone. None if nothing stays from call to call, or an
-    input shares the memory of a parameter whose elements are elsewhere, too.
+    ``forget`` is called when a parameter is gone. None if an input shares the memory
+    of a parameter whose elements are elsewhere, too.
     """
     places: dict[Kind, list[int]] = {kind: [] for kind in Kind}
     for place, value in enumerate(values):
@@ -187,8 +187,6 @@ def inputs_of(
         places[kind].append(place)
     devices = places[Kind.DEVICE]
     own = [place for kind in PARAMETERS for place in places[kind]]
-    if not own and not devices:
-        return None
     return BoundInputs(
         _parameters(own, [values[place] for place in own], places, forget),
         HostTensors.of(places[Kind.HOST], values),

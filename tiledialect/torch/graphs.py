@@ -103,7 +103,7 @@ class CompiledGraph(torch.nn.Module):
         self._updated = self.outline.updated
         self._ready: LruCache[tuple[Any, ...], Specialized] = LruCache(READY_SHAPES)
         self._bound = LastCalls()
-        """Calls with parameters that stay."""
+        """The last calls."""
 
     @front_door
     def forward(self, *values: Any) -> Any:
@@ -182,7 +182,7 @@ class CompiledGraph(torch.nn.Module):
             ready.copied,
             call.packed,
         )
-        bound = bound_call(facts, call.arguments, self._bound.of(call.function))
+        bound = bound_call(facts, call.arguments)
         outputs = bound(values, counts)
         if outputs is not None:
             self._bound.put(bound, values)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import ReferenceType
 
-from tiledialect.api.function import Function
 from tiledialect.torch.bound_calls import BoundCall
 from tiledialect.torch.residence.residence import Counts
 from tiledialect.torch.tensors import Tensor
@@ -43,10 +42,6 @@ class LastCalls:
                 self._put_first(own)
                 return outputs, own.facts.copied
         return None
-
-    def of(self, function: Function) -> BoundCall | None:
-        """A call of a function."""
-        return next((own for own in [*self._calls] if own.facts.function is function), None)
 
     def put(self, new: BoundCall, values: Sequence[Any]) -> None:
         """Keep a call for inputs, in the place of those for the same or for memory that is gone."""
