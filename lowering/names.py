@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from zlib import crc32
 
 # What a variable must not be called: words of the language, macros, and the functions that a
 # kernel may call (a variable would hide them).
@@ -40,6 +41,11 @@ RESERVED_PATTERN = re.compile(
 )
 
 
+LONGEST = 64
+"""Most characters of a name that is made of a user's: NVIDIA's driver ends the process at names of
+kernels of some hundreds."""
+
+
 def is_free_name(name: str) -> bool:
     """Whether a variable or function can have this name."""
     return (
@@ -50,8 +56,15 @@ def is_free_name(name: str) -> bool:
 
 
 def sanitized(hint: str) -> str:
-    """A legal C name as near as possible to a name hint."""
+    """A legal C name as near as possible to a name hint.
+
+    Long ones are cut off, and end with a number that tells them apart.
+    """
     name = re.sub(r"\W", "_", hint, flags=re.ASCII)
+    if len(name) > LONGEST:
+        number = crc32(hint.encode(errors="replace"))
+        end = f"_{number:08x}"
+        name = name[: LONGEST - len(end)] + end
     if not re.match(r"[A-Za-z]", name):
         name = "v" + name
     if is_free_name(name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from running import run
 
 import tiledialect as td
 from tiledialect.ir.mlir_text import parse_mlir
+from tiledialect.lowering.names import LONGEST
 
 A = np.array([1, 2], np.float32)
 
@@ -54,3 +56,24 @@ def test_copies_that_are_returned_may_have_any_name(name: str, device: Any):
     f = td.compile(parse_mlir(text, "f"), device=device)
     assert f.outputs[0] == name
     np.testing.assert_array_equal(f(A), [A, A])
+
+
+@pytest.mark.parametrize("letter", ["L", "é"])
+def test_long_names_are_cut_off(letter: str, device: Any):
+    """Those of functions and tensors, however alike: each kernel has a name of its own."""
+    f, x, o, p = (letter * 300 + end for end in ("f", "x", "o", "p"))
+    text = f"""
+      func.func @"{f}"(%A: tensor<3x2xf32> {{tile.name = "{x}"}})
+          -> (tensor<2xf32> {{tile.name = "{o}"}}, tensor<3xf32> {{tile.name = "{p}"}}) {{
+        %O = tile.contraction add(%A[i, j]) -> [j] : (tensor<3x2xf32>) -> tensor<2xf32>
+        %P = tile.contraction max(%A[i, j]) -> [i] : (tensor<3x2xf32>) -> tensor<3xf32>
+        func.return %O, %P : tensor<2xf32>, tensor<3xf32>
+      }}
+    """
+    function = td.compile(parse_mlir(text, "long names"), device=device)
+    assert function.outputs == (o, p)
+    a = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+    one, two = function(a)
+    np.testing.assert_array_equal(one, a.sum(0))
+    np.testing.assert_array_equal(two, a.max(1))
+    assert max(map(len, re.findall(r"\w+", function.opencl(a)))) < 2 * LONGEST
