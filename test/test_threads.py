@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from threads import allow_threads
 
 from tiledialect.threads import Threads
 
@@ -39,3 +40,14 @@ def test_errors_reach_the_one_who_waits() -> None:
             first.result()
         assert second.result() is None
     assert done == [1]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_where_the_system_allows_fewer_threads_the_others_do_all(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    allow_threads(monkeypatch, count)
+    with Threads(3) as threads:
+        assert [*threads.map(abs, range(-9, 1))] == [*range(9, -1, -1)]
+        with pytest.raises(ValueError, match="invalid literal"):
+            threads.submit(int, "x").result()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
+from itertools import takewhile
 from queue import SimpleQueue
 from threading import Thread
 from typing import ParamSpec, TypeVar
@@ -13,22 +14,35 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+def start(thread: Thread) -> bool:
+    """Start a thread; whether the system allows one more."""
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    return True
+
+
 class Threads(Executor):
     """Executor for threads that outlive the main one, too.
 
-    With the main thread ``ThreadPoolExecutor`` ends, and can be imported no more.
+    With the main thread ``ThreadPoolExecutor`` ends, and can be imported no more. Where the system
+    allows fewer threads, there are fewer; without any the one who submits does all.
     """
 
     def __init__(self, count: int):
         self._jobs = SimpleQueue[Callable[[], None] | None]()
-        self._threads = [Thread(target=self._work, daemon=True) for _ in range(count)]
-        for thread in self._threads:
-            thread.start()
+        threads = (Thread(target=self._work, daemon=True) for _ in range(count))
+        self._threads = [*takewhile(start, threads)]
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Let one of the threads call a function."""
         future = Future[T]()
-        self._jobs.put(partial(_settle, future, partial(fn, *args, **kwargs)))
+        job = partial(_settle, future, partial(fn, *args, **kwargs))
+        if self._threads:
+            self._jobs.put(job)
+        else:
+            job()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -22,6 +22,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import IO, Any
 
+from tiledialect import threads
+
 PATIENCE = 10
 """Number of time limits that a child may take where other processes keep the processors busy."""
 SOON = 0.1
@@ -64,11 +66,10 @@ class Child:
         self._log = deque[str](maxlen=LOG_LINES)
         assert process.stdout is not None and process.stderr is not None
         # A compiler's own processes may hold the ends open: nobody waits for these threads.
-        for stream, keep in (
-            (process.stdout, self._lines.put),
-            (process.stderr, self._log.append),
-        ):
-            Thread(target=_read, args=(stream, keep), daemon=True).start()
+        readers = ((process.stdout, self._lines.put), (process.stderr, self._log.append))
+        own = (Thread(target=_read, args=given, daemon=True) for given in readers)
+        self.is_read = all(map(threads.start, own))
+        """Whether the system allowed threads for that."""
 
     def ask(self, job: Any) -> None:
         """Send a job to the child; a child that has ended takes none, and its report shows that."""
@@ -85,7 +86,11 @@ class Child:
         try:
             while (line := self._next(limit)) is not None:
                 if line.startswith(MARK):
-                    said = json.loads(line.removeprefix(MARK))
+                    try:
+                        said = json.loads(line.removeprefix(MARK))
+                    except ValueError:
+                        # A driver has written into it.
+                        return Report(f"gives a broken report in {tried}", tried, passing=True)
                     if "reason" in said:
                         return Report(said["reason"], said=said)
                     tried = said["tries"]
@@ -172,7 +177,8 @@ def start(command: str, arguments: Iterable[str], stack: ExitStack) -> Child | N
     except OSError:
         return None
     stack.callback(_end_process, process)
-    return Child(process)
+    child = Child(process)
+    return child if child.is_read else None
 
 
 def _folders(path: Iterable[str]) -> Iterator[str]:

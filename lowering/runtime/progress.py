@@ -7,6 +7,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Timer
 
+from tiledialect.threads import start
+
 PATIENCE = 1.0
 """Seconds after which progress is shown."""
 ERASE = "\r\033[K"
@@ -32,12 +34,13 @@ def progress(text: str) -> Generator[None]:
 
     timer = Timer(PATIENCE, show)
     timer.daemon = True
-    timer.start()
+    is_started = start(timer)
     try:
         yield
     finally:
         timer.cancel()
-        timer.join()
+        if is_started:
+            timer.join()
         if shown:
             stream.write(ERASE)
             stream.flush()

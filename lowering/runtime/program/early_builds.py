@@ -9,6 +9,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from tiledialect.lowering.opencl.target import Program
+from tiledialect.threads import start
 
 ENOUGH = 15_000
 """Least characters of kernels that are built together, with all that are printed by then: each
@@ -37,7 +38,8 @@ def early_builds(build: Build, *, side_by_side: bool = False) -> Generator[Build
     """Build the kernels that are given, some at a time, in a thread that ends with the context.
 
     If they are built ``side_by_side``, those that are printed by then do not wait for one another.
-    A refused kernel is left to the caller, who builds it again and reports why.
+    A refused kernel is left to the caller, who builds it again and reports why; so are all kernels
+    where the system allows no more threads.
     """
     waiting: SimpleQueue[Program | End] = SimpleQueue()
 
@@ -62,9 +64,10 @@ def early_builds(build: Build, *, side_by_side: bool = False) -> Generator[Build
                 finish()
 
     thread = Thread(target=work, name="early builds")
-    thread.start()
+    is_started = start(thread)
     try:
         yield waiting.put
     finally:
         waiting.put(End.GIVEN_UP)
-        thread.join()
+        if is_started:
+            thread.join()

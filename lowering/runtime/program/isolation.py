@@ -22,7 +22,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tiledialect import disk
+from tiledialect import disk, threads
 from tiledialect.lowering.runtime.child_process import Child, Report, say, start
 from tiledialect.lowering.runtime.device.device import Device, every_device
 from tiledialect.lowering.runtime.device.probe import machine
@@ -152,7 +152,7 @@ def _asked(job: Sequence[object]) -> Report | None:
     else:
         worker.idle = threading.Timer(IDLE, _close, [worker])
         worker.idle.daemon = True
-        worker.idle.start()
+        threads.start(worker.idle)
     return report
 
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from threads import allow_threads
 
 from tiledialect.lowering.runtime import child_process
 from tiledialect.lowering.runtime.child_process import Server, start
@@ -57,3 +58,19 @@ def test_a_child_starts_in_a_working_folder_that_is_gone(
     with ExitStack() as stack:
         child = start(LINES + "say(reason='done')", (), stack)
         assert child is not None and child.report(1000.0, "nothing").reason == "done"
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_child_that_no_thread_can_read_is_ended(monkeypatch: pytest.MonkeyPatch, count: int):
+    allow_threads(monkeypatch, count)
+    server = Server("import time; time.sleep(1000)", "")
+    assert server.running() is None
+    server.stop()
+
+
+def test_a_report_in_which_a_driver_writes_is_a_failure():
+    with ExitStack() as stack:
+        child = start(f"print('{child_process.MARK}{{\"rea driver: ready')", (), stack)
+        assert child is not None
+        report = child.report(1000.0, "a job")
+    assert report.reason == "gives a broken report in a job" and report.passing

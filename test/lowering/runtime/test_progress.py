@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from threads import allow_threads
 
 from tiledialect.lowering.runtime import progress as module
 from tiledialect.lowering.runtime.progress import ERASE, progress
@@ -48,3 +49,8 @@ def test_it_goes_when_something_fails(monkeypatch: pytest.MonkeyPatch):
         time.sleep(1)
         raise ValueError
     assert screen.getvalue().endswith(ERASE)
+
+
+def test_nothing_is_shown_without_a_thread(monkeypatch: pytest.MonkeyPatch):
+    allow_threads(monkeypatch, 0)
+    assert shown(Screen(), 0.2, monkeypatch) == ""

@@ -8,6 +8,7 @@ from threading import active_count, current_thread, main_thread
 import numpy as np
 import pytest
 from builds import noted_builds
+from threads import allow_threads
 
 import tiledialect as td
 from tiledialect.errors import TileError
@@ -99,3 +100,12 @@ def test_kernels_of_given_schedules_are_built_after_they_are_tried(
     f = td.compile(TWO, device=device).with_schedules({"S": "<serial j : 3, serial i : 3>"})
     x, w = (np.ones(s, "f4") for s in ((3, 4), (4, 3)))
     assert np.array_equal(f(x, w)[1], np.full(3, 4, "f4"))
+
+
+def test_without_a_thread_all_is_left_to_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    allow_threads(monkeypatch, 0)
+    built: list[str] = []
+    with early_builds(built.append) as give:
+        give(printed("one;"))
+        give(End.WHOLE)
+    assert built == []

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from builds import noted_builds
 from product_facts import product_facts
+from threads import allow_threads
 
 import tiledialect as td
 from tiledialect.api.loading import load as load_file
@@ -28,6 +29,7 @@ from tiledialect.lowering.runtime.program.plan import Plan
 from tiledialect.lowering.runtime.program.processes import (
     LEAST_JOBS,
     LEAST_PROCESSORS,
+    NoAnswerError,
     Processes,
     helping,
     process_count,
@@ -247,3 +249,21 @@ def _gives_binaries(device: td.Device) -> bool:
     """Whether other processes can build for a device."""
     is_kept = device.short_platform in specialization.KEEP_KERNELS
     return not is_kept and bool(process_count(choose(device.id)))
+
+
+@pytest.mark.parametrize("count", range(8))
+def test_jobs_end_however_many_threads_the_system_allows(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    allow_threads(monkeypatch, count)
+    processes = Processes(2)
+    try:
+        jobs = [processes.submit(abs, -k) for k in range(3)]
+        errors = [job.exception() for job in jobs]
+    finally:
+        processes.close()
+    for k, (job, error) in enumerate(zip(jobs, errors, strict=True)):
+        assert isinstance(error, NoAnswerError) or job.result() == k
+    # Two work, and two read what a process says.
+    assert count > 3 or all(errors)
+    assert count < 5 or not any(errors)
