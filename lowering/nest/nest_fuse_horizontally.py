@@ -92,10 +92,7 @@ class Member:
     @cached_property
     def local_bytes(self) -> int:
         """Most bytes of local memory of a work-group, with those that alignment takes."""
-        buffers = ops_of(self.kernel, BufferOp)
-        types = [(b.number_of_copies, b.result.type) for b in buffers if is_local(b.result)]
-        sizes = (n * bytes_of(t) for n, t in types if isinstance(t, MemRefType))
-        return sum(ceil_div(size, ALIGNMENT) * ALIGNMENT for size in sizes)
+        return aligned_local_bytes(self.kernel)
 
     @cached_property
     def is_open(self) -> bool:
@@ -131,6 +128,14 @@ class Member:
         if rest or parts == 1:
             return not rest
         return self.is_uniform and not self.items % SUB_GROUP and not self.groups % parts
+
+
+def aligned_local_bytes(kernel: gpu.FuncOp) -> int:
+    """Most bytes of local memory of a work-group, where each array begins at a multiple."""
+    buffers = ops_of(kernel, BufferOp)
+    types = [(b.number_of_copies, b.result.type) for b in buffers if is_local(b.result)]
+    sizes = (n * bytes_of(t) for n, t in types if isinstance(t, MemRefType))
+    return sum(ceil_div(size, ALIGNMENT) * ALIGNMENT for size in sizes)
 
 
 def _tests(kernel: gpu.FuncOp) -> Iterator[SSAValue]:

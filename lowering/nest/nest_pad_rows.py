@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import lcm
+from math import lcm, prod
 
 from xdsl.context import Context
 from xdsl.dialects import gpu
@@ -17,7 +18,10 @@ from tiledialect.dialects.discardable import DOUBLE
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer.expressions import Expr, both, less, less_equal
 from tiledialect.index.integer.simplify import prove
+from tiledialect.ir.kernels import called_kernels, kernels_by_name, sizes_of
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.gpu.gpu_divide_groups import ALIGNMENT
+from tiledialect.lowering.nest.nest_fuse_horizontally import aligned_local_bytes
 from tiledialect.lowering.nest.utils.access_strides import value_of
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.lowering.nest.utils.estimate import accesses, local_bytes
@@ -157,13 +161,36 @@ class _Array:
         Rewriter.erase_op(old)
 
 
-def pad_rows(kernel: gpu.FuncOp, device: Device) -> None:
+def _callers(module: gpu.ModuleOp) -> list[Counter[gpu.FuncOp]]:
+    """Kernels that each caller computes, with how many groups of them share its local memory."""
+    found: list[Counter[gpu.FuncOp]] = []
+    kernels = kernels_by_name(module)
+    for caller in kernels.values():
+        own = Counter[gpu.FuncOp]()
+        for _, kernel in called_kernels(caller, kernels):
+            own[kernel] += max(1, prod(sizes_of(caller)[1]) // max(1, prod(sizes_of(kernel)[1])))
+        found.append(own)
+    return found
+
+
+def _room(kernel: gpu.FuncOp, callers: Sequence[Counter[gpu.FuncOp]], most: int) -> int:
+    """Bytes of local memory that a kernel may take besides its own and those of its callers."""
+    found = most - local_bytes(kernel)
+    for groups in (own for own in callers if kernel in own):
+        left = most - sum(n * aligned_local_bytes(k) for k, n in groups.items())
+        found = min(found, left // groups[kernel] - ALIGNMENT)
+    return found
+
+
+def pad_rows(
+    kernel: gpu.FuncOp, device: Device, callers: Sequence[Counter[gpu.FuncOp]] = ()
+) -> None:
     """Pad the rows of the arrays in local memory."""
     for buffer in ops_of(kernel, BufferOp):
         if is_local(buffer.result) and buffer.asynchronous is None:
             array = _Array(buffer, device)
             if array.is_plain and element_bytes(array.type) == WORD:
-                rows = array.best(device.local_mem_size - local_bytes(kernel))
+                rows = array.best(_room(kernel, callers, device.local_mem_size))
                 if rows.pad:
                     array.pad(rows)
 
@@ -173,9 +200,9 @@ class NestPadRowsPass(ModulePass):
 
     A row is as long as a stride of the accesses, each of which stays in one. It gets the few
     elements more with which all accesses together take the fewest rows of banks one after the
-    other, as the cost service counts them, if the device's local memory has room for them. Vectors
-    stay aligned. Arrays of one axis alone are padded, whose layout no schedule has given, and whose
-    elements are words.
+    other, as the cost service counts them, if the device's local memory has room for them beside
+    the arrays of all kernels of a launch. Vectors stay aligned. Arrays of one axis alone are
+    padded, whose layout no schedule has given, and whose elements are words.
     """
 
     name = "nest-pad-rows"
@@ -184,5 +211,7 @@ class NestPadRowsPass(ModulePass):
         """Pad the arrays of all kernels."""
         device = device_of(op)
         if device is not None and device.traits.has_local_memory:
-            for kernel in ops_of(op, gpu.FuncOp):
-                pad_rows(kernel, device)
+            for module in ops_of(op, gpu.ModuleOp):
+                callers = _callers(module)
+                for kernel in ops_of(module, gpu.FuncOp):
+                    pad_rows(kernel, device, callers)

@@ -94,3 +94,46 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
   }) {sym_name = "f"} : () -> ()
 }) : () -> ()
 }
+
+// -----
+
+// Rows of kernels that share a launch get the room that all of them leave.
+// CHECK:      sym_name = "m1"
+// CHECK:      %T = nest.buffer : memref<1056xf32, 3 : i32>
+// CHECK:      %T = nest.buffer : memref<1024xf32, 3 : i32>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"type" = "gpu", "platform" = "NVIDIA CUDA", "local_mem_size" = 8384 : i64>>} {
+"gpu.module"() <{sym_name = "m1"}> ({
+  "gpu.func"() <{function_type = (memref<1024xf32, 1 : i32>, memref<1024xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<1024xf32, 1 : i32>, %B: memref<1024xf32, 1 : i32>):
+    %T = nest.buffer : memref<1024xf32, 3 : i32>
+    nest.for %y : local.y to 32 {
+      nest.for %x : local.x to 32 {
+        %a = nest.load %A[32*%y + %x] : memref<1024xf32, 1 : i32>
+        nest.store %a, %T[32*%y + %x] : f32, memref<1024xf32, 3 : i32>
+        %b = nest.load %T[32*%x + %y] : memref<1024xf32, 3 : i32>
+        nest.store %b, %B[32*%y + %x] : f32, memref<1024xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f", gpu.known_block_size = array<i32: 32, 32, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<1024xf32, 1 : i32>, memref<1024xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<1024xf32, 1 : i32>, %B: memref<1024xf32, 1 : i32>):
+    %T = nest.buffer : memref<1024xf32, 3 : i32>
+    nest.for %y : local.y to 32 {
+      nest.for %x : local.x to 32 {
+        %a = nest.load %A[32*%y + %x] : memref<1024xf32, 1 : i32>
+        nest.store %a, %T[32*%y + %x] : f32, memref<1024xf32, 3 : i32>
+        %b = nest.load %T[32*%x + %y] : memref<1024xf32, 3 : i32>
+        nest.store %b, %B[32*%y + %x] : f32, memref<1024xf32, 1 : i32>
+      }
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "g", gpu.known_block_size = array<i32: 32, 32, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<1024xf32, 1 : i32>, memref<1024xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%A: memref<1024xf32, 1 : i32>, %B: memref<1024xf32, 1 : i32>):
+    nest.call @f(%A, %B) : memref<1024xf32, 1 : i32>, memref<1024xf32, 1 : i32>
+    nest.call @g(%A, %B) : memref<1024xf32, 1 : i32>, memref<1024xf32, 1 : i32>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "both", gpu.known_block_size = array<i32: 1024, 1, 1>} : () -> ()
+}) : () -> ()
+}
