@@ -5,17 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from given_schedules import AGGREGATIONS, STATEMENTS
+from hypothesis import given, note
+from hypothesis import strategies as st
+from running import Case, merged, reference
+from test_random_programs import searching
+from test_schedules import scheduled
 from xdsl.context import Context
 from xdsl.dialects import gpu
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
 
 import tiledialect as td
 from tiledialect.api.loading import load as load_file
 from tiledialect.interpreters.host import run_host
+from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import array_type, find_function
 from tiledialect.language.to_ir import load
-from tiledialect.lowering.pipeline import pipeline
+from tiledialect.lowering.nest import nest_fuse_horizontally
+from tiledialect.lowering.pipeline import TileToGpuPass, pipeline
 from tiledialect.passes.specialize.tile_specialize import specialize
 
 RANDOM = np.random.default_rng(5)
@@ -113,3 +123,45 @@ def test_the_same_kernels_with_other_arguments_in_common(device: td.Device):
     np.testing.assert_array_equal(b, sums(x))
     np.testing.assert_array_equal(c, x)
     np.testing.assert_array_equal(d, sums(sums(x)))
+
+
+@st.composite
+def kernels(draw: st.DrawFn) -> tuple[ModuleOp, ModuleOp, list[npt.NDArray[np.generic]]]:
+    """Several contractions, the same with schedules drawn at random, and inputs."""
+    cases: list[Case] = []
+    for _ in range(draw(st.integers(2, 3))):
+        statement = draw(st.sampled_from(sorted(STATEMENTS)))
+        sizes = {letter: draw(st.sampled_from([3, 4, 8])) for letter in "nkm"} | {"t": 3}
+        dtype = draw(st.sampled_from([np.float32, np.float64, np.int32]))
+        shapes = [[sizes[letter] for letter in letters] for letters in STATEMENTS[statement]]
+        text = "function " + statement.replace("{}", draw(st.sampled_from(AGGREGATIONS)))
+        cases.append(Case(text, text, tuple(numbers(*s).astype(dtype) for s in shapes), ()))
+    module = merged(cases)
+    return module, draw(scheduled(module)), [a for case in cases for a in case.inputs]
+
+
+def test_any_kernels_share_launches(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """By the reference semantics: sums of whole numbers are exact."""
+    # Drawn groups are small.
+    monkeypatch.setattr(nest_fuse_horizontally, "SUB_GROUP", 1)
+    launches: list[bool] = []
+
+    @searching(request.config.getoption("--examples") // 8)
+    @given(kernels())
+    def check(
+        made: tuple[ModuleOp, ModuleOp, list[npt.NDArray[np.generic]]],
+    ) -> None:
+        module, lowered, arrays = made
+        note(str(lowered))
+        expected = reference(module, arrays)
+        lowered = lowered.clone()
+        TileToGpuPass().apply(Context(), lowered)
+        found = [op.kernel.string_value() for op in ops_of(lowered, gpu.LaunchFuncOp)]
+        launches.extend("_and_" in name for name in found)
+        for a, b in zip(run_host(lowered, None, arrays), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    check()
+    assert any(launches)
