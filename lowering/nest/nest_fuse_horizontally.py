@@ -32,6 +32,7 @@ from tiledialect.dialects.discardable import BESIDE, SHARED_ARGUMENTS
 from tiledialect.dialects.nest.call import CallOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.index.integer.expressions import expressions_of
 from tiledialect.index.names import numbered_names
 from tiledialect.ir.host_functions import launch_runs
@@ -93,6 +94,11 @@ class Member:
     def local_bytes(self) -> int:
         """Most bytes of local memory of a work-group, with those that alignment takes."""
         return aligned_local_bytes(self.kernel)
+
+    @cached_property
+    def sub_groups(self) -> frozenset[int]:
+        """Sizes that the kernel's sub-groups must have: one, or any."""
+        return frozenset(op.size.value.data for op in ops_of(self.kernel, ShuffleOp))
 
     @cached_property
     def is_open(self) -> bool:
@@ -170,6 +176,8 @@ def fit_together(members: Sequence[Member], device: Device) -> bool:
     """Whether kernels may share a launch on a device."""
     items = max(m.items for m in members)
     if any(m.is_open or not m.fits_into(items) for m in members):
+        return False
+    if len(frozenset[int]().union(*(m.sub_groups for m in members))) > 1:
         return False
     if device.traits.interleaves_groups:
         room = device.compute_units * MOST_ITEMS

@@ -55,3 +55,39 @@ func.func @pair(%X: memref<8xf32, 1 : i32>) -> (memref<8xf32, 1 : i32>, memref<8
   "gpu.launch_func"(%two, %one, %one, %one, %one, %one, %X, %B) <{kernel = @m::@turn, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> {nest.part = "B", nest.layers = {a = 1.0 : f64, b = 1.0 : f64}} : (index, index, index, index, index, index, memref<8xf32, 1 : i32>, memref<8xf32, 1 : i32>) -> ()
   func.return %B, %C : memref<8xf32, 1 : i32>, memref<8xf32, 1 : i32>
 }
+
+// -----
+
+// A launch has sub-groups of one size.
+// CHECK-LABEL: func.func @sizes(
+// CHECK:         "gpu.launch_func"({{.*}}, %X, %A, %C) <{kernel = @m::@by_8_and_
+// CHECK:         "gpu.launch_func"({{.*}}, %X, %B) <{kernel = @m::@by_16,
+// CHECK-NOT:     "gpu.launch_func"
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<32xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%X: memref<32xf32, 1 : i32>, %O: memref<32xf32, 1 : i32>):
+    nest.for %n : local.x to 32 {
+      %x = nest.load %X[%n] : memref<32xf32, 1 : i32>
+      %y = nest.shuffle %x xor 1 in 8 : f32
+      nest.store %y, %O[%n] : f32, memref<32xf32, 1 : i32>
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "by_8", gpu.known_block_size = array<i32: 32, 1, 1>, gpu.known_grid_size = array<i32: 1, 1, 1>} : () -> ()
+  "gpu.func"() <{function_type = (memref<32xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> (), kernel}> ({
+  ^bb0(%X: memref<32xf32, 1 : i32>, %O: memref<32xf32, 1 : i32>):
+    nest.for %n : local.x to 32 {
+      %x = nest.load %X[%n] : memref<32xf32, 1 : i32>
+      %y = nest.shuffle %x xor 1 in 16 : f32
+      nest.store %y, %O[%n] : f32, memref<32xf32, 1 : i32>
+    }
+    "gpu.return"() : () -> ()
+  }) {sym_name = "by_16", gpu.known_block_size = array<i32: 32, 1, 1>, gpu.known_grid_size = array<i32: 1, 1, 1>} : () -> ()
+}) : () -> ()
+func.func @sizes(%X: memref<32xf32, 1 : i32>, %A: memref<32xf32, 1 : i32>, %B: memref<32xf32, 1 : i32>, %C: memref<32xf32, 1 : i32>) {
+  %one = arith.constant 1 : index
+  %n = arith.constant 32 : index
+  "gpu.launch_func"(%one, %one, %one, %n, %one, %one, %X, %A) <{kernel = @m::@by_8, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> : (index, index, index, index, index, index, memref<32xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> ()
+  "gpu.launch_func"(%one, %one, %one, %n, %one, %one, %X, %B) <{kernel = @m::@by_16, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> : (index, index, index, index, index, index, memref<32xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> ()
+  "gpu.launch_func"(%one, %one, %one, %n, %one, %one, %X, %C) <{kernel = @m::@by_8, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 0>}> : (index, index, index, index, index, index, memref<32xf32, 1 : i32>, memref<32xf32, 1 : i32>) -> ()
+  func.return
+}
