@@ -15,10 +15,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.discardable import DOUBLE
+from tiledialect.dialects.nest.call import calls_of
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.index.integer.expressions import Expr, both, less, less_equal
 from tiledialect.index.integer.simplify import prove
-from tiledialect.ir.kernels import called_kernels, kernels_by_name, sizes_of
+from tiledialect.ir.kernels import sizes_of
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.gpu.gpu_divide_groups import ALIGNMENT
 from tiledialect.lowering.nest.nest_fuse_horizontally import aligned_local_bytes
@@ -164,11 +165,10 @@ class _Array:
 def _callers(module: gpu.ModuleOp) -> list[Counter[gpu.FuncOp]]:
     """Kernels that each caller computes, with how many groups of them share its local memory."""
     found: list[Counter[gpu.FuncOp]] = []
-    kernels = kernels_by_name(module)
-    for caller in kernels.values():
+    for caller in ops_of(module, gpu.FuncOp):
         own = Counter[gpu.FuncOp]()
-        for _, kernel in called_kernels(caller, kernels):
-            own[kernel] += max(1, prod(sizes_of(caller)[1]) // max(1, prod(sizes_of(kernel)[1])))
+        for kernel in (call.kernel for call in calls_of(caller)):
+            own[kernel] += prod(sizes_of(caller)[1]) // prod(sizes_of(kernel)[1])
         found.append(own)
     return found
 

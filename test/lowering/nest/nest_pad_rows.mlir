@@ -115,7 +115,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
       }
     }
     "gpu.return"() : () -> ()
-  }) {sym_name = "f", gpu.known_block_size = array<i32: 32, 32, 1>} : () -> ()
+  }) {sym_name = "f", gpu.known_block_size = array<i32: 32, 32, 1>, gpu.known_grid_size = array<i32: 1, 1, 1>} : () -> ()
   "gpu.func"() <{function_type = (memref<1024xf32, 1 : i32>, memref<1024xf32, 1 : i32>) -> (), kernel}> ({
   ^bb0(%A: memref<1024xf32, 1 : i32>, %B: memref<1024xf32, 1 : i32>):
     %T = nest.buffer : memref<1024xf32, 3 : i32>
@@ -128,12 +128,12 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
       }
     }
     "gpu.return"() : () -> ()
-  }) {sym_name = "g", gpu.known_block_size = array<i32: 32, 32, 1>} : () -> ()
+  }) {sym_name = "g", gpu.known_block_size = array<i32: 32, 32, 1>, gpu.known_grid_size = array<i32: 1, 1, 1>} : () -> ()
   "gpu.func"() <{function_type = (memref<1024xf32, 1 : i32>, memref<1024xf32, 1 : i32>) -> (), kernel}> ({
   ^bb0(%A: memref<1024xf32, 1 : i32>, %B: memref<1024xf32, 1 : i32>):
     nest.call @f(%A, %B) : memref<1024xf32, 1 : i32>, memref<1024xf32, 1 : i32>
     nest.call @g(%A, %B) : memref<1024xf32, 1 : i32>, memref<1024xf32, 1 : i32>
     "gpu.return"() : () -> ()
-  }) {sym_name = "both", gpu.known_block_size = array<i32: 1024, 1, 1>} : () -> ()
+  }) {sym_name = "both", gpu.known_block_size = array<i32: 1024, 1, 1>, gpu.known_grid_size = array<i32: 2, 1, 1>} : () -> ()
 }) : () -> ()
 }
