@@ -66,7 +66,7 @@ class Facts:
     copied: Sequence[int] = ()
     """Places of the inputs that the last outputs are copied to."""
     packed: Sequence[Packed] = ()
-    """What was computed of parameters alone: calls with inputs of other shapes take it, too."""
+    """Results computed of parameters alone: calls with inputs of other shapes take them, too."""
 
 
 class BoundCall(ABC):
