@@ -19,7 +19,6 @@ from xdsl.dialects import arith, func, gpu
 from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
-    MemRefType,
     ModuleOp,
     SymbolRefAttr,
 )
@@ -31,7 +30,7 @@ from xdsl.traits import ConstantLike
 from tiledialect.dialects.discardable import BESIDE, SHARED_ARGUMENTS
 from tiledialect.dialects.nest.call import CallOp
 from tiledialect.dialects.nest.control import ForOp, IfOp
-from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
+from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.index.integer.expressions import expressions_of
 from tiledialect.index.names import numbered_names
@@ -42,10 +41,8 @@ from tiledialect.ir.launch_labels import joined_labels, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_between, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.gpu.gpu_divide_groups import ALIGNMENT
-from tiledialect.lowering.nest.utils.builder import is_local
-from tiledialect.lowering.nest.utils.scope import bytes_of
+from tiledialect.lowering.nest.utils.estimate import local_bytes
 from tiledialect.lowering.tile_to_nest.kernel import kernel_function
-from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.device import Device, device_of, device_or_common
 from tiledialect.schedule.loops import Role
 
@@ -93,7 +90,7 @@ class Member:
     @cached_property
     def local_bytes(self) -> int:
         """Most bytes of local memory of a work-group, with those that alignment takes."""
-        return aligned_local_bytes(self.kernel)
+        return local_bytes(self.kernel, ALIGNMENT)
 
     @cached_property
     def sub_groups(self) -> frozenset[int]:
@@ -134,14 +131,6 @@ class Member:
         if rest or parts == 1:
             return not rest
         return self.is_uniform and not self.items % SUB_GROUP and not self.groups % parts
-
-
-def aligned_local_bytes(kernel: gpu.FuncOp) -> int:
-    """Most bytes of local memory of a work-group, where each array begins at a multiple."""
-    buffers = ops_of(kernel, BufferOp)
-    types = [(b.number_of_copies, b.result.type) for b in buffers if is_local(b.result)]
-    sizes = (n * bytes_of(t) for n, t in types if isinstance(t, MemRefType))
-    return sum(ceil_div(size, ALIGNMENT) * ALIGNMENT for size in sizes)
 
 
 def _tests(kernel: gpu.FuncOp) -> Iterator[SSAValue]:

@@ -22,7 +22,6 @@ from tiledialect.index.integer.simplify import prove
 from tiledialect.ir.kernels import sizes_of
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.gpu.gpu_divide_groups import ALIGNMENT
-from tiledialect.lowering.nest.nest_fuse_horizontally import aligned_local_bytes
 from tiledialect.lowering.nest.utils.access_strides import value_of
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.lowering.nest.utils.estimate import accesses, local_bytes
@@ -177,7 +176,7 @@ def _room(kernel: gpu.FuncOp, callers: Sequence[Counter[gpu.FuncOp]], most: int)
     """Bytes of local memory that a kernel may take besides its own and those of its callers."""
     found = most - local_bytes(kernel)
     for groups in (own for own in callers if kernel in own):
-        left = most - sum(n * aligned_local_bytes(k) for k, n in groups.items())
+        left = most - sum(n * local_bytes(k, ALIGNMENT) for k, n in groups.items())
         found = min(found, left // groups[kernel] - ALIGNMENT)
     return found
 

@@ -39,6 +39,7 @@ from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
 from tiledialect.lowering.nest.utils.unrolled_accesses import stored_in
 from tiledialect.lowering.nest.utils.warp_accesses import vector_loops, warp_access
+from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.cpu_estimate import FLOPS
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.estimate import estimate
@@ -106,11 +107,11 @@ def _fetches(kernel: gpu.FuncOp) -> tuple[int, bool]:
     return count, all(op.number_of_copies > 1 for op in tiles)
 
 
-def local_bytes(kernel: gpu.FuncOp) -> int:
-    """Bytes of local memory of a group."""
+def local_bytes(kernel: gpu.FuncOp, alignment: int = 1) -> int:
+    """Bytes of local memory of a group, where each array takes a multiple of some."""
     tiles = (op for op in ops_of(kernel, BufferOp) if is_local(op.result))
     return sum(
-        op.number_of_copies * bytes_of(op.result.type)
+        ceil_div(op.number_of_copies * bytes_of(op.result.type), alignment) * alignment
         for op in tiles
         if isinstance(op.result.type, MemRefType)
     )
