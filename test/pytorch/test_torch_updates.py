@@ -285,6 +285,31 @@ def test_tensors_that_are_not_dense(device):
         None,
         device=device,
     )
+    cache = torch.randn(2, 6, 6).permute(2, 0, 1)[:, :, ::2]
+    check(nothing_returned, cache, torch.randn(2, 2), None, device=device)
+
+
+@DEVICES
+@pytest.mark.parametrize("is_resident", (False, True))
+def test_parameters_that_are_not_dense(device, is_resident):
+    model = torch.nn.Linear(3, 4)
+    model.weight = torch.nn.Parameter(torch.randn(3, 4).T)
+    model.bias = torch.nn.Parameter(torch.randn(8)[::2])
+
+    def decayed(model, x):
+        result = model(x)
+        for own in (model.weight, model.bias):
+            own.mul_(0.5)
+        return result
+
+    other = copy.deepcopy(model)
+    run = compiled(decayed, device)
+    own = td.torch.to_device(model) if is_resident else model
+    with torch.no_grad():
+        for _ in range(3):
+            x = torch.randn(5, 3)
+            torch.testing.assert_close(run(own, x), decayed(other, x), rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(own.state_dict(), other.state_dict(), rtol=1e-4, atol=1e-5)
 
 
 @DEVICES

@@ -290,7 +290,7 @@ class DeviceCall(BoundCall):
         self._run(arrays)
         made = self._made.made()
         copies = [*zip(self._made.memory, copied, strict=True)]
-        changes = [Change(self._names[k], values[p], arrays[k]) for p, k in self._changed]
+        changes = [Change(self._names[k], dense(values[p])[0], arrays[k]) for p, k in self._changed]
         bring_back(queue, changes, copies)
         # They wait until the arrays' memory has been read.
         del uploads
