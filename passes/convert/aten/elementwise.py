@@ -225,12 +225,6 @@ def _pow(b: TensorBuilder, call: Call, x: Operand, exponent: Operand) -> SSAValu
     match float(exponent):
         case 0.0:
             return layout.full(b, 1, shape(base), call.type)
-        case 1.0:
-            return base
-        case 2.0:
-            return fn.square(b, base)
-        case 3.0:
-            return b.mul(fn.square(b, base), base)
         case 0.5:
             return b.op(ew.SqrtOp, base)
         case -0.5:

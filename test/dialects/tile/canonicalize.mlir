@@ -166,6 +166,63 @@ func.func @pow_one(%a: tensor<4xf32>) -> (tensor<4xf32>) {
   func.return %r : tensor<4xf32>
 }
 
+// Powers by small integers are products.
+// CHECK-LABEL: func.func @pow_square(
+// CHECK-NEXT:    %r = tile.mul %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    func.return %r : tensor<4xf32>
+func.func @pow_square(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+  %c = tile.constant 2.0 : tensor<f32>
+  %r = tile.pow %a, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @pow_cube_of_integers(
+// CHECK-NEXT:    [[SQUARE:%.*]] = tile.mul %a, %a
+// CHECK-NEXT:    [[PRODUCT:%.*]] = tile.mul [[SQUARE]], %a
+// CHECK-NEXT:    func.return [[PRODUCT]] : tensor<4xi32>
+func.func @pow_cube_of_integers(%a: tensor<4xi32>) -> (tensor<4xi32>) {
+  %c = tile.constant 3 : tensor<index>
+  %r = tile.pow %a, %c : (tensor<4xi32>, tensor<index>) -> tensor<4xi32>
+  func.return %r : tensor<4xi32>
+}
+
+// CHECK-LABEL: func.func @pow_four(
+// CHECK-NEXT:    [[SQUARE:%.*]] = tile.mul %a, %a
+// CHECK-NEXT:    [[PRODUCT:%.*]] = tile.mul [[SQUARE]], [[SQUARE]]
+// CHECK-NEXT:    func.return [[PRODUCT]] : tensor<4xf32>
+func.func @pow_four(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+  %c = tile.constant 4 : tensor<index>
+  %r = tile.pow %a, %c : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// A power by -1 is a reciprocal, for reals.
+// CHECK-LABEL: func.func @pow_minus_one(
+// CHECK-NEXT:    %r = tile.recip %a : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    func.return %r : tensor<4xf32>
+func.func @pow_minus_one(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+  %c = tile.constant -1.0 : tensor<f32>
+  %r = tile.pow %a, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @pow_minus_one_of_integers(
+// CHECK:         tile.pow
+func.func @pow_minus_one_of_integers(%a: tensor<4xi32>) -> (tensor<4xi32>) {
+  %c = tile.constant -1 : tensor<index>
+  %r = tile.pow %a, %c : (tensor<4xi32>, tensor<index>) -> tensor<4xi32>
+  func.return %r : tensor<4xi32>
+}
+
+// A power by 0.5 stays, as a square root has another result for -0 and -infinity.
+// CHECK-LABEL: func.func @pow_half(
+// CHECK:         tile.pow
+func.func @pow_half(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+  %c = tile.constant 0.5 : tensor<f32>
+  %r = tile.pow %a, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
 // x add 0 is x, for integers.
 // CHECK-LABEL: func.func @add_zero(
 // CHECK-NEXT:    func.return %a : tensor<4xi32>

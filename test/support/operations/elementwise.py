@@ -310,6 +310,7 @@ COMPOSED = [
     composed("square", "A", "O = A * A;", np.square, reals(4, 5)),
     composed("cube_of_sum", "A, B", "C = A + B; O = C * C * C;", lambda a, b: (a + b) ** 3, reals(4, 5), reals(5)),
     composed("power", "A, B", "O = pow(A, B);", np.power, positive(4, 5), reals(4, 5)),
+    composed("small_powers", "A", "O = pow(A, 2) - pow(A, 3) + pow(A, 4) / 7 + pow(A, -1);", lambda a: a**2 - a**3 + a**4 / 7 + 1 / a, reals(4, 5)),
     composed("power_float64", "A, B", "O = pow(A, B);", np.power, positive(4, 5, dtype="float64"), reals(5, dtype="float64")),
     composed("power_of_2", "A", "O = pow(A, 2);", np.square, reals(4, 5)),
     composed("integer_power", "A, B", "O = pow(A, B);", np.power, integers(4, 5), integers(4, 5, low=0, high=4)),

@@ -70,6 +70,44 @@ class DropNeutralOperand(RewritePattern):
                 return
 
 
+MOST_FACTORS = 4
+"""Largest exponent of a power that is multiplied out: three roundings, fewer than a power has."""
+
+
+class MultiplyOut(RewritePattern):
+    """`pow(x, 2)` is `x * x`, and so with other small integers; `pow(x, -1)` is `1 / x`.
+
+    Functions of math libraries take as long for these as for any power, and for negative bases
+    often much longer.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ew.PowOp, rewriter: PatternRewriter) -> None:
+        """Replace ``op`` by products of its base, or by its reciprocal."""
+        base, exponent = op.operands[0], constant_of(op.operands[1])
+        if exponent is None or base.type != op.res.type:
+            return
+        if exponent.number in range(2, MOST_FACTORS + 1):
+            new = _products(base, int(exponent.number))
+        elif exponent.number == -1 and is_float(tensor_type(base).element_type):
+            new = [ew.RecipOp.make(base)]
+        else:
+            return
+        for other in new:
+            keep_place(other, op)
+        keep_name(new[-1].results[0], op.res)
+        rewriter.replace(op, new)
+
+
+def _products(base: SSAValue, factors: int) -> list[Operation]:
+    """The ops that multiply two to four times the same number."""
+    square = ew.MulOp.make(base, base)
+    if factors == 2:
+        return [square]
+    (value,) = square.results
+    return [square, ew.MulOp.make(value, base if factors == 3 else value)]
+
+
 INVOLUTIONS: tuple[type[Operation], ...] = (ew.NegOp, ew.BitNotOp)
 """Ops that undo themselves."""
 
@@ -204,7 +242,7 @@ class CanonicalizeElementwise(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
         """The patterns."""
-        return DropNeutralOperand(), DropRepetition()
+        return DropNeutralOperand(), DropRepetition(), MultiplyOut()
 
 
 class CanonicalizeReshape(HasCanonicalizationPatternsTrait):
