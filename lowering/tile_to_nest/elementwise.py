@@ -66,8 +66,9 @@ class StencilElements(Elements):
         if not isinstance(source.owner, ElementwiseOp):
             return self._placed(source, places[0], inside, otherwise)
         computed = StencilElements(self.nest, self.memory, tuple(places[0]), inside).at(source)
-        # Other copies write where the condition does not hold, or the kernel does not.
-        if inside == condition or (otherwise is None and is_covered(op.result)):
+        # Elsewhere the kernel writes nothing, or other copies do.
+        is_whole = condition == self.condition and otherwise is None and is_covered(op.result)
+        if inside == self.condition or is_whole:
             return computed
         scalars = self.nest.scalars
         if otherwise is None:
