@@ -80,26 +80,28 @@ class Cell:
 
     b: TensorBuilder
     node: Node
-    hidden: int
-    gates: list[SSAValue]
-    """Weights of each gate: rows of the hidden size, columns of the input size."""
-    recurrent: list[SSAValue]
-    biases: list[tuple[SSAValue, SSAValue]] | None
-    """Biases of each gate for the input and for the state before."""
+    weights: SSAValue
+    """Gates, rows of the hidden size, columns of the input size."""
+    recurrent: SSAValue
+    """The same for the state before."""
+    bias: SSAValue | None
+    state_bias: SSAValue | None
     activations: list[Activation]
     peepholes: list[SSAValue] | None = None
 
-    def product(self, x: SSAValue, weights: SSAValue) -> SSAValue:
-        """Rows of ``x`` times the rows of weights."""
-        return einsum(self.b, [x, weights], ["nk", "hk"], "nh", element_type(x))
+    def inputs(self, x: SSAValue) -> SSAValue:
+        """Sums over the inputs of all steps, which wait for no state: step, gate, batch, hidden."""
+        total = einsum(self.b, [x, self.weights], ["tnk", "ghk"], "tgnh", element_type(x))
+        return total if self.bias is None else self.b.add(total, self.bias)
 
-    def gate(self, k: int, x: SSAValue, h: SSAValue) -> SSAValue:
-        """Sum of a gate before its activation."""
+    def past(self, h: SSAValue, first: int, last: int) -> SSAValue:
+        """Sums of some gates over the state before."""
         b = self.b
-        total = b.add(self.product(x, self.gates[k]), self.product(h, self.recurrent[k]))
-        for bias in self.biases[k] if self.biases is not None else ():
-            total = b.add(total, bias)
-        return total
+        weights = layout.section(b, self.recurrent, 0, first, last)
+        total = einsum(b, [h, weights], ["nk", "ghk"], "gnh", element_type(h))
+        if self.state_bias is None:
+            return total
+        return b.add(total, layout.section(b, self.state_bias, 0, first, last))
 
     def clipped(self, x: SSAValue) -> SSAValue:
         """A sum within the bounds of the node."""
@@ -114,31 +116,25 @@ class Cell:
 
 
 def _rnn_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
-    return [cell.active(0, cell.gate(0, x, states[0]))]
+    (total,) = _parts(cell.b, cell.b.add(x, cell.past(states[0], 0, 1)))
+    return [cell.active(0, total)]
 
 
 def _gru_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
     b, (h,) = cell.b, states
-    z = cell.active(0, cell.gate(0, x, h))
-    r = cell.active(0, cell.gate(1, x, h))
-    own = cell.product(x, cell.gates[2])
-    own_bias, state_bias = cell.biases[2] if cell.biases is not None else (None, None)
-    if own_bias is not None:
-        own = b.add(own, own_bias)
-    if cell.node.attribute("linear_before_reset", 0):
-        past = cell.product(h, cell.recurrent[2])
-        past = past if state_bias is None else b.add(past, state_bias)
-        past = b.mul(r, past)
-    else:
-        past = cell.product(b.mul(r, h), cell.recurrent[2])
-        past = past if state_bias is None else b.add(past, state_bias)
+    own_z, own_r, own = _parts(b, x)
+    is_whole = bool(cell.node.attribute("linear_before_reset", 0))
+    past_z, past_r, *rest = _parts(b, cell.past(h, 0, 3 if is_whole else 2))
+    z = cell.active(0, b.add(own_z, past_z))
+    r = cell.active(0, b.add(own_r, past_r))
+    (past,) = [b.mul(r, rest[0])] if is_whole else _parts(b, cell.past(b.mul(r, h), 2, 3))
     n = cell.active(1, b.add(own, past))
     return [b.add(b.mul(b.sub(1.0, z), n), b.mul(z, h))]
 
 
 def _lstm_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
     b, (h, c) = cell.b, states
-    i, o, f, g = (cell.gate(k, x, h) for k in range(4))
+    i, o, f, g = _parts(b, b.add(x, cell.past(h, 0, 4)))
     if cell.peepholes is not None:
         i = b.add(i, b.mul(cell.peepholes[0], c))
         f = b.add(f, b.mul(cell.peepholes[2], c))
@@ -162,9 +158,9 @@ class Layer:
     states: int = 1
 
 
-def _parts(b: TensorBuilder, x: SSAValue, count: int, size: int) -> list[SSAValue]:
-    """Parts of a tensor along its first axis."""
-    return [layout.section(b, x, 0, k * size, (k + 1) * size) for k in range(count)]
+def _parts(b: TensorBuilder, x: SSAValue) -> list[SSAValue]:
+    """Parts of a tensor, one for each place on its first axis."""
+    return [layout.element(b, x, 0, k) for k in range(shape(x)[0])]
 
 
 def _activations(node: Node, layer: Layer, directions: int) -> list[list[Activation]]:
@@ -189,17 +185,23 @@ def _activations(node: Node, layer: Layer, directions: int) -> list[list[Activat
 
 
 def _cell(b: TensorBuilder, node: Node, layer: Layer, k: int, acts: list[Activation]) -> Cell:
-    weights, recurrent = (layout.element(b, node.tensor(n), 0, k) for n in (1, 2))
+    weights, recurrent = (_by_gate(b, node.tensor(n), layer, k) for n in (1, 2))
     hidden = shape(recurrent)[1]
-    biases = None
-    if (bias := node.optional(3)) is not None:
-        parts = _parts(b, layout.element(b, bias, 0, k), 2 * layer.gates, hidden)
-        biases = [*zip(parts[: layer.gates], parts[layer.gates :], strict=True)]
+    bias = state_bias = None
+    if (found := node.optional(3)) is not None:
+        pairs = layout.reshape(b, layout.element(b, found, 0, k), (2, layer.gates, 1, hidden))
+        bias, state_bias = _parts(b, pairs)
     peepholes = None
     if layer.states == 2 and (found := node.optional(7)) is not None:
-        peepholes = _parts(b, layout.element(b, found, 0, k), 3, hidden)
-    gates = _parts(b, weights, layer.gates, hidden), _parts(b, recurrent, layer.gates, hidden)
-    return Cell(b, node, hidden, *gates, biases, acts, peepholes)
+        peepholes = _parts(b, layout.reshape(b, layout.element(b, found, 0, k), (3, hidden)))
+    return Cell(b, node, weights, recurrent, bias, state_bias, acts, peepholes)
+
+
+def _by_gate(b: TensorBuilder, weights: SSAValue, layer: Layer, k: int) -> SSAValue:
+    """Weights of a direction: gates, rows, columns."""
+    own = layout.element(b, weights, 0, k)
+    rows, columns = shape(own)
+    return layout.reshape(b, own, (layer.gates, rows // layer.gates, columns))
 
 
 def _recurrent(layer: Layer) -> Conversion:
@@ -255,11 +257,15 @@ def _run(
 ) -> tuple[list[SSAValue], list[SSAValue]]:
     """Outputs of all steps in the order of time, and the last states."""
     times, batch, _ = shape(x)
-    states = [_first_state(b, node, 5 + n, k, (batch, cell.hidden)) for n in range(layer.states)]
+    states = [
+        _first_state(b, node, 5 + n, k, (batch, shape(cell.recurrent)[1]))
+        for n in range(layer.states)
+    ]
     lengths = node.optional(4)
+    inputs = cell.inputs(x)
     outputs: list[SSAValue] = []
     for time in reversed(range(times)) if is_reverse else range(times):
-        after = layer.step(cell, layout.element(b, x, 0, time), states)
+        after = layer.step(cell, layout.element(b, inputs, 0, time), states)
         out = after[0]
         if lengths is not None:
             # Steps after the end of a sequence leave its states, and give 0.
