@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 from xdsl.dialects import arith, func, gpu, memref, vector
-from xdsl.dialects.builtin import MemRefType, UnregisteredOp, VectorType
+from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
 from tiledialect.dialects.nest import memref as upstream
@@ -18,7 +18,7 @@ from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.dialects.nest.prefetch import PrefetchOp
 from tiledialect.dialects.nest.sub_group import ShuffleOp
 from tiledialect.ir.kernels import is_kernel
-from tiledialect.ir.names import place_of
+from tiledialect.ir.names import op_name, place_of
 from tiledialect.lowering.gpu.gpu_widen_bf16 import computes_with_bf16, has_bf16
 from tiledialect.lowering.host.buffer_offsets import is_part
 from tiledialect.lowering.names import sanitized
@@ -82,8 +82,7 @@ def message(op: Operation, place: str, reason: str) -> str:
     """Text of an error: the op, its place and the reason."""
     if (location := place_of(op)) is not None:
         place += f" ({location.filename.data}:{location.line.data}:{location.column.data})"
-    name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
-    return f"opencl: cannot print '{name}' in {place}: {reason}"
+    return f"opencl: cannot print '{op_name(op)}' in {place}: {reason}"
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,18 @@ from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.errors import TileError
 from tiledialect.ir.dense_constants import dense_constant
 from tiledialect.ir.host_memory import root
+from tiledialect.ir.names import op_name
 from tiledialect.lowering.tile_to_nest.global_arrays import GlobalArrays, dense_of
 from tiledialect.lowering.tile_to_nest.kernel import buffer_type
 
 Values = Sequence[SSAValue]
+
+
+def not_lowered(op: Operation) -> TileError:
+    """The error for an op on tensors that no pass puts in a kernel."""
+    name = op_name(op)
+    dialect, _, _ = name.partition(".")
+    return TileError.at(op, f"no pass lowers {name}, of the dialect {dialect}, to kernels")
 
 
 class ControlFlow:
@@ -67,7 +75,7 @@ class ControlFlow:
             if op is block.last_op:
                 return [self.values[v] for v in op.operands]
             if (visit := VISITS.get(type(op))) is None:
-                raise TileError.at(op, f"the host cannot execute {op.name}")
+                raise not_lowered(op)
             visit(self, op, builder)
         raise AssertionError("a block without an end")
 

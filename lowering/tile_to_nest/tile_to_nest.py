@@ -48,7 +48,7 @@ from tiledialect.ir.structural_hash import structural_hash
 from tiledialect.ir.target_spec import limit, platform
 from tiledialect.lowering.names import sanitized
 from tiledialect.lowering.nest.utils.device_limits import check_fits
-from tiledialect.lowering.tile_to_nest.control_flow import ControlFlow
+from tiledialect.lowering.tile_to_nest.control_flow import ControlFlow, not_lowered
 from tiledialect.lowering.tile_to_nest.global_arrays import GlobalArrays
 from tiledialect.lowering.tile_to_nest.index_width import index_width
 from tiledialect.lowering.tile_to_nest.kernel import (
@@ -112,7 +112,7 @@ class HostFunction:
             elif isinstance(op, TileOp) and not isinstance(op, ConstantOp):
                 raise TileError.at(op, f"{op.name} must be in a kernel: run tile-fuse first")
             elif not isinstance(op, ConstantOp):
-                raise TileError.at(op, f"the host cannot execute {op.name}")
+                raise not_lowered(op)
             for value in last_uses.get(op, ()):
                 self.builder.insert(gpu.DeallocOp(self.origin[self.buffers[value]]))
         raise TileError.at(self.source, "the function does not return")

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
     UnknownLoc,
+    UnregisteredOp,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
@@ -43,6 +44,11 @@ def from_hint(hint: str) -> str:
 def kept_name(name: str) -> str:
     """The name of another language as a text of IR keeps it: ``/conv/out:0`` is ``_conv_out_0``."""
     return from_hint(to_hint(name))
+
+
+def op_name(op: Operation) -> str:
+    """The full name of an op, also of a dialect that is not registered."""
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
 
 # -- names of values -----------------------------------------------------------------------------

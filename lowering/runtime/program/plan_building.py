@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
-    UnregisteredOp,
     i1,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
@@ -29,7 +28,7 @@ from tiledialect.ir.host_functions import (
 )
 from tiledialect.ir.host_memory import ALIASES, constant_array, globals_of, root
 from tiledialect.ir.launch_labels import layers_of, part_of
-from tiledialect.ir.names import given_name
+from tiledialect.ir.names import given_name, op_name
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.host.buffer_offsets import parts_of
@@ -192,8 +191,7 @@ class _Host:
     def _visit(self, op: Operation) -> None:
         visit = VISITS.get(type(op))
         if visit is None:
-            name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
-            raise TileError.at(op, f"the host cannot execute {name}")
+            raise TileError.at(op, f"the host cannot execute {op_name(op)}")
         visit(self, op)
 
     def constant(self, op: arith.ConstantOp) -> None:

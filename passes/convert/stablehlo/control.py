@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import Rewriter
@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from tiledialect.dialects import stablehlo as added
 from tiledialect.dialects.stablehlo import upstream as hlo
 from tiledialect.errors import TileError
+from tiledialect.ir.names import op_name
 from tiledialect.passes.convert.stablehlo.base import Conversion
 from tiledialect.passes.convert.stablehlo.loops import control_flow
 
@@ -22,8 +23,7 @@ from tiledialect.passes.convert.stablehlo.loops import control_flow
 def drop_sharding(module: ModuleOp) -> None:
     """Leave out what says how tensors are spread over several devices, as there is one."""
     for op in list(module.walk()):
-        name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
-        if name in ("sdy.mesh", "sdy.sharding_constraint"):
+        if op_name(op) in ("sdy.mesh", "sdy.sharding_constraint"):
             Rewriter.replace_op(op, [], list(op.operands))
 
 
@@ -75,7 +75,7 @@ REASONS: dict[str, str] = {
 def check_converted(module: ModuleOp) -> None:
     """Refuse what is left of StableHLO."""
     for op in module.walk():
-        name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+        name = op_name(op)
         if name.partition(".")[0] in ("stablehlo", "chlo", "sdy"):
             of = f" of @{op.call_target_name.data}" if isinstance(op, added.CustomCallOp) else ""
             reason = REASONS.get(name, "there is no conversion of it")
