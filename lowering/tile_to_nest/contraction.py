@@ -28,7 +28,7 @@ from tiledialect.dialects.nest.indexed import ALWAYS
 from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
-from tiledialect.dialects.tile.kernel import instruction_box
+from tiledialect.dialects.tile.structure.schedules import instruction_box
 from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace

@@ -24,10 +24,7 @@ from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.dialects.discardable import STAGED, STAGING
-from tiledialect.dialects.tile.aggregation import accumulator_type
 from tiledialect.dialects.tile.attributes import (
-    Aggregation,
-    Combination,
     DomainAttr,
     ScheduleAttr,
     parse_schedule,
@@ -39,47 +36,20 @@ from tiledialect.dialects.tile.elementwise.ops import ConstantOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.dialects.tile.structure.extremum_counts import extreme_counted
-from tiledialect.dialects.tile.structure.operand_loads import is_loaded
 from tiledialect.dialects.tile.structure.parts import ConcatenatedPart, check_shapes, parts_yielded
 from tiledialect.dialects.tile.structure.row_axes import Rows, check_results, reduced_by
+from tiledialect.dialects.tile.structure.schedules import (
+    check_global_stages,
+    check_stage,
+    check_undivided,
+    instruction_box,
+)
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
 from tiledialect.ir.names import given_name
-from tiledialect.schedule.instruction_box import Box, Operand, find_box
-from tiledialect.schedule.loops import (
-    GlobalStage,
-    LoopIndex,
-    Role,
-    Schedule,
-    ScheduleError,
-    Stage,
-    check,
-)
+from tiledialect.schedule.loops import LoopIndex, Schedule, ScheduleError, check
 from tiledialect.schedule.scans import ScanLevels
 from tiledialect.schedule.scatters import rows_of_item
-
-
-def instruction_box(op: ContractionOp | None, schedule: Schedule) -> Box | None:
-    """Box of the schedule's instruction in a kernel's contraction; None if it has none.
-
-    Raises:
-        ScheduleError: the instruction cannot compute the contraction.
-    """
-    if schedule.instruction is None:
-        return None
-    name = schedule.instruction.name
-    if (
-        op is None
-        or op.aggregation.data is not Aggregation.add
-        or op.combination.data is not Combination.mul
-    ):
-        raise ScheduleError(f"{name} computes sums of products alone")
-    output = Operand(op.output.data, str(accumulator_type(op)))
-    inputs = [
-        Operand(a.data, str(tensor_type(v).element_type))
-        for a, v in zip(op.accesses, op.inputs, strict=True)
-    ]
-    return find_box(schedule, output, inputs)
 
 
 @irdl_op_definition
@@ -281,10 +251,12 @@ class KernelOp(IRDLOperation):
         names = [given_name(v) or f"input {k}" for k, v in enumerate(values)]
         try:
             check(self.indices, schedule.data, ranks, names)
-            self._verify_undivided(schedule.data)
+            check_undivided(op, self.indices, schedule.data)
+            axes = None if self.axes is None else self.axes.ranges
             for stage in schedule.data.stages:
-                self._verify_kept(stage, values[stage.operand])
-            self._verify_global(schedule.data.global_stages)
+                check_stage(stage, values[stage.operand], op, axes)
+            is_copy = STAGING in self.attributes
+            check_global_stages(schedule.data.global_stages, values, op, is_copy)
             instruction_box(op, schedule.data)
             if (scatter := self.scatter) is not None:
                 size = (shape_of(tensor_type(scatter.result)) or ())[scatter.row_axis]
@@ -293,63 +265,6 @@ class KernelOp(IRDLOperation):
                 ScanLevels.of(schedule.data, f"d{scan.along}", scan.block)
         except ScheduleError as e:
             raise VerifyException(str(e)) from None
-
-    def _verify_undivided(self, schedule: Schedule) -> None:
-        """Check that no loop divides an assignment: partial results can be summed, not assigned."""
-        op = self.contraction
-        if op is None or op.aggregation.data is not Aggregation.assign:
-            return
-        inner = {index.name for index in self.indices if not index.is_output}
-        for level in schedule.levels:
-            parted = level.role in (Role.LOCAL, Role.VECTOR)
-            if level.index in inner and level.extent > 1 and parted:
-                raise ScheduleError(
-                    f"the loop {level} divides elements among its work-items or lanes, but "
-                    f"{name_of(op.result)} assigns its elements"
-                )
-
-    def _verify_kept(self, stage: Stage, value: SSAValue) -> None:
-        """Check that a stage is of use, and one that keeps a value that is computed."""
-        op = self.contraction
-        is_read = op is not None and (value in op.inputs or is_loaded(value, op))
-        if self.axes is None and not is_read:
-            raise VerifyException(f"{name_of(value)} is staged, but no contraction here reads it")
-        is_kept = self.axes is not None and not isinstance(value, BlockArgument)
-        if is_kept and stage != Stage(stage.operand, local=False):
-            raise VerifyException(f"{name_of(value)} is computed: it can be kept 'private', alone")
-        op, axes = value.owner, self.axes.ranges if self.axes is not None else {}
-        if isinstance(op, ContractionOp) and reduced_by(op, axes):
-            raise VerifyException(f"{name_of(value)} needs no stage: it is not computed twice")
-
-    def _verify_global(self, stages: Sequence[GlobalStage]) -> None:
-        """Check that the operand of a global stage is an input that can be read from the copy."""
-        for stage in stages:
-            if stage.operand >= len(self.values):
-                raise VerifyException(f"there is no input {stage.operand} to stage")
-            value, op = self.values[stage.operand], self.contraction
-            text = f"{name_of(value)} {stage}"
-            if STAGING in self.attributes:
-                raise VerifyException(f"the stage '{text}' copies the operand of a copy")
-            if not isinstance(value, BlockArgument):
-                raise VerifyException(f"the stage '{text}' copies a value that the kernel computes")
-            if op is None or any(
-                use.operation is not op or use.index >= len(op.inputs) for use in value.uses
-            ):
-                raise VerifyException(
-                    f"the stage '{text}' must be of an operand that a contraction alone reads, "
-                    "in a kernel without axes"
-                )
-            rank = len(shape_of(tensor_type(value)) or ())
-            if sorted(stage.order) != list(range(rank)):
-                raise VerifyException(f"the stage '{text}' must order the axes 0 to {rank - 1}")
-            is_product = op.combination.data in (Combination.none, Combination.mul)
-            is_sum = op.aggregation.data is Aggregation.add and is_product
-            if stage.pad and not (rank and is_sum):
-                raise VerifyException(
-                    f"the stage '{text}' pads rows with 0s, which change a result"
-                )
-            if sum(other.operand == stage.operand for other in stages) > 1:
-                raise VerifyException(f"the stage '{text}' has another one in global memory")
 
     def print(self, printer: Printer) -> None:
         """Print in the form shown in the class's example."""
@@ -490,11 +405,11 @@ def _staged_number(op: Operation) -> float:
     return number.value.data if isinstance(number, IntegerAttr) else inf
 
 
-KERNEL_OPS: tuple[type[Operation], ...] = (KernelOp, YieldOp)
-"""All ops of this file."""
-
-
 def _is_computed(value: SSAValue | None) -> bool:
     """Whether a kernel computes the elements without points."""
     owner = None if value is None else value.owner
     return isinstance(owner, Operation) and not isinstance(owner, ConstantOp)
+
+
+KERNEL_OPS: tuple[type[Operation], ...] = (KernelOp, YieldOp)
+"""All ops of this file."""
