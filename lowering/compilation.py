@@ -98,8 +98,8 @@ def compile_open(
     module: ModuleOp,
     name: str,
     index_width: int,
-    target: Attribute | None = None,
-    after: str | None = None,
+    target: Attribute | None,
+    after: str | None,
 ) -> ModuleOp:
     """The kernel-level module of a function of patterns, for inputs of all sizes.
 

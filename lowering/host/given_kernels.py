@@ -50,7 +50,7 @@ def lowered_kernels(
     module: ModuleOp,
     name: str,
     types: Sequence[TensorType[Attribute]],
-    target: Attribute | None = None,
+    target: Attribute | None,
 ) -> ModuleOp:
     """The module with its nests lowered for a device; kernels stay as they are."""
     module = bound(module, name, types)

@@ -98,7 +98,7 @@ def _check_signature(function: func.FuncOp) -> None:
             )
 
 
-def host_builder(function: func.FuncOp, local_size: int, *, tracing: bool = False) -> LiftHost:
+def host_builder(function: func.FuncOp, local_size: int, *, tracing: bool) -> LiftHost:
     """Builder of the kernels of a function and of its host's side."""
     from tiledialect.lowering.lift_to_nest.host import LiftHost
 

@@ -156,7 +156,7 @@ def output_views(
     resolver: PlaceResolver,
     block: Block,
     outs: Mapping[SSAValue, Sequence[View]],
-    wanted: Sequence[SSAValue] = (),
+    wanted: Sequence[SSAValue],
 ) -> OutputViews:
     """Places of the values in a block, given places of some and reads of others."""
     found = OutputViews()

@@ -181,9 +181,7 @@ def _room(kernel: gpu.FuncOp, callers: Sequence[Counter[gpu.FuncOp]], most: int)
     return found
 
 
-def pad_rows(
-    kernel: gpu.FuncOp, device: Device, callers: Sequence[Counter[gpu.FuncOp]] = ()
-) -> None:
+def pad_rows(kernel: gpu.FuncOp, device: Device, callers: Sequence[Counter[gpu.FuncOp]]) -> None:
     """Pad the rows of the arrays in local memory."""
     for buffer in ops_of(kernel, BufferOp):
         if is_local(buffer.result) and buffer.asynchronous is None:

@@ -93,10 +93,10 @@ def gradient(
 
 def differentiate(
     function: func.FuncOp,
-    wrt: Sequence[str] = (),
+    wrt: Sequence[str],
     *,
     name: str | None = None,
-    with_outputs: bool = False,
+    with_outputs: bool,
 ) -> None:
     """Make a function its gradient function, in place; see ``gradient``."""
     inputs = selected_inputs(function, wrt)

@@ -51,7 +51,7 @@ def jvp(function: func.FuncOp, wrt: Sequence[str] = ()) -> func.FuncOp:
 
 
 def differentiate_forward(
-    function: func.FuncOp, wrt: Sequence[str] = (), outputs: Sequence[str] | None = None
+    function: func.FuncOp, wrt: Sequence[str], outputs: Sequence[str] | None = None
 ) -> None:
     """Make a function that of its derivatives along directions, in place; see ``jvp``.
 

@@ -362,7 +362,7 @@ def transformed(
     module: ModuleOp,
     name: str,
     transforms: Sequence[Transform],
-    types: Sequence[TensorType[Attribute]] = (),
+    types: Sequence[TensorType[Attribute]],
 ) -> func.FuncOp:
     """Function of a copy of a module, transformed and canonicalized.
 

@@ -31,7 +31,7 @@ POSITIONAL = (IndexOp, GatherOp, PrngStateOp, PrngValueOp, ShapeOp, ConstantOp)
 """Elementwise ops whose elements depend on their positions."""
 
 
-def sink_slices(body: Region, apart: Collection[str] = ()) -> None:
+def sink_slices(body: Region, apart: Collection[str]) -> None:
     """Copy the operands of elementwise ops instead of their results, in place."""
     for op in reversed([*body.block.ops]):
         if not isinstance(op, ElementwiseOp) or isinstance(op, POSITIONAL):

@@ -81,7 +81,7 @@ class Proposals:
         """The candidate without a search; None if its outcome is known."""
         return self.study.ask(SEED, *self._default)
 
-    def next(self, end: float = inf) -> OpenTrial | None:
+    def next(self, end: float) -> OpenTrial | None:
         """The next candidate; None if none is found before the clock shows ``end``."""
         sources: Mapping[str, Callable[[], OpenTrial | None]] = {
             SEED: self.seed,

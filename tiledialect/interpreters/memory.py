@@ -45,7 +45,7 @@ class Memory:
         written = np.zeros((copies, size), np.bool_)
         return Memory(np.zeros((copies, size), dtype_of(t.element_type)), written, copy, *layout(t))
 
-    def viewed(self, t: MemRefType[Attribute], start: Array | int = 0) -> Memory:
+    def viewed(self, t: MemRefType[Attribute], start: Array | int) -> Memory:
         """The same elements in the shape of another type, from a position on."""
         begin = self.start + start
         return Memory(self.data, self.written, self.copy, *layout(t), begin)

@@ -30,7 +30,7 @@ from tiledialect.ir.names import given_name
 from tiledialect.ir.ops_in import has_one_block, ops_of
 
 
-def miscounted(name: str, inputs: Sequence[str], given: int, missing: Sequence[str] = ()) -> str:
+def miscounted(name: str, inputs: Sequence[str], given: int, missing: Sequence[str]) -> str:
     """Message that a function is given another number of inputs than it takes, with the missing
     ones."""
     names = f" ({', '.join(inputs)})" if inputs else ""

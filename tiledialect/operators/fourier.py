@@ -24,7 +24,7 @@ def fourier(
     length: int,
     *,
     is_inverse: bool = False,
-    is_onesided: bool = False,
+    is_onesided: bool,
 ) -> SSAValue:
     """Transform along an axis of ``x``, whose last axis holds real or complex numbers.
 

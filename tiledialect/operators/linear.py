@@ -226,7 +226,7 @@ def convolution_by_x(
     axes: tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes],
     sizes: Sequence[int],
     t: Attribute,
-    feature_groups: int = 1,
+    feature_groups: int,
 ) -> SSAValue:
     """Gradient of a convolution by ``x``, of given sizes: the transposed convolution."""
     at = _convolution_access(sizes, shape(kernel), windows, axes, feature_groups)
@@ -243,7 +243,7 @@ def convolution_by_kernel(
     axes: tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes],
     sizes: Sequence[int],
     t: Attribute,
-    feature_groups: int = 1,
+    feature_groups: int,
 ) -> SSAValue:
     """Gradient of a convolution by its kernel, of given sizes."""
     at = _convolution_access(shape(x), sizes, windows, axes, feature_groups)
@@ -257,7 +257,7 @@ def _convolution_access(
     kernel_sizes: Sequence[int],
     windows: Sequence[Window],
     axes: tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes],
-    feature_groups: int = 1,
+    feature_groups: int,
     batch_groups: int = 1,
 ) -> _ConvolutionAccess:
     source, weights, result = axes

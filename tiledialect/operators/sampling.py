@@ -71,7 +71,7 @@ def shares_at(
     mode: str,
     border: str,
     *,
-    batch: SSAValue | None = None,
+    batch: SSAValue | None,
 ) -> list[SSAValue]:
     """Shares of elements of ``x`` in ``sample_at``, which is their sum."""
     shares = _shares(b, x, places, mode, border, False, batch)

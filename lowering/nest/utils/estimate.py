@@ -218,7 +218,7 @@ def _lanes(op: Operation, device: Device) -> tuple[ForOp | None, int]:
     return None, 1
 
 
-def _waste(op: Operation, device: Device, own: int = 1) -> float:
+def _waste(op: Operation, device: Device, own: int) -> float:
     """Lanes of a CPU's vectors for each that an op uses; a GPU's idle lanes count elsewhere."""
     if not device.traits.has_vectors:
         return 1.0

@@ -86,9 +86,7 @@ def _as_one(first: KernelOp, second: KernelOp, machine: Machine) -> KernelOp | N
     return None
 
 
-def repeats_steps(
-    first: KernelOp, found: Sequence[Recomputation], parted: Fission | None = None
-) -> bool:
+def repeats_steps(first: KernelOp, found: Sequence[Recomputation], parted: Fission | None) -> bool:
     """Whether several kernels would compute the same step of a rounded number.
 
     The rest of a ``parted`` kernel is one of them, if it has such steps.
@@ -99,7 +97,7 @@ def repeats_steps(
 
 
 def recomputation_gain(
-    first: KernelOp, found: Sequence[Recomputation], machine: Machine, parted: Fission | None = None
+    first: KernelOp, found: Sequence[Recomputation], machine: Machine, parted: Fission | None
 ) -> Gain:
     """Gain of kernels that recompute a kernel's results over the kernel and its users.
 

@@ -127,9 +127,7 @@ def block_of(types: Sequence[Attribute]) -> tuple[Block, Scalars]:
     return block, Scalars(block, types[-1])
 
 
-def elementwise_body(
-    scalar: Scalar, types: Sequence[Attribute], is_unsigned: bool = False
-) -> Region:
+def elementwise_body(scalar: Scalar, types: Sequence[Attribute], is_unsigned: bool) -> Region:
     """Body that applies a function to the inputs."""
     block, s = block_of(types)
     values = [s.convert(v, is_unsigned) for v in block.args[:-1]]

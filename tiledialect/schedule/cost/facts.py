@@ -295,7 +295,7 @@ class Facts:
         """The tests of at least so many indices."""
         return self.shares_of(self.inputs, least)
 
-    def shares_of(self, inputs: Iterable[Tensor], least: int = 1) -> Shares:
+    def shares_of(self, inputs: Iterable[Tensor], least: int) -> Shares:
         """Tests of accesses to some of the inputs alone, with the share of values that pass."""
         found: dict[frozenset[str], float] = {}
         for tensor in inputs:

@@ -181,7 +181,7 @@ def unrolls(extent: int, width: int, most: int) -> Iterator[int]:
         count *= 2
 
 
-def work_of_group(facts: Facts, device: Device, each: int = 1) -> int:
+def work_of_group(facts: Facts, device: Device, each: int) -> int:
     """Number of pieces of work of so many points in a group of a single work-item on a CPU."""
     share = facts.points // (device.compute_units * GROUPS)
     return max(1, min(max(share, LEAST_WORK), MOST_WORK) // max(each, 1))
