@@ -239,7 +239,7 @@ def contractions(draw: st.DrawFn, general: bool = False) -> Contraction:
     default = operand(dtypes[0], shape) if draw(st.booleans()) else None
     rest = (combination, output, shape, tuple(inputs), extra + bounds(box, exprs), default)
     made = Contraction(aggregation, *rest)
-    if aggregation == Aggregation.assign and not sets.is_single_valued(made.space()):
+    if aggregation == Aggregation.assign and sets.collision(made.space()) is not None:
         return Contraction(Aggregation.add, *rest)
     return made
 

@@ -199,11 +199,6 @@ def _extended(
     return Collision(one, two, tuple(int(index.evaluate(one)) for index in space.output))
 
 
-def is_single_valued(space: IndexSpace) -> bool:
-    """Whether no two points write the same element."""
-    return collision(space) is None
-
-
 def covers_output(space: IndexSpace) -> bool:
     """Whether every element of the output is written, so that nothing needs to be filled in.
 

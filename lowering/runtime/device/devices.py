@@ -13,14 +13,14 @@ from tiledialect import caches
 from tiledialect.errors import TileError
 from tiledialect.ir.target_spec import RATES, SIMULATOR
 from tiledialect.lowering.runtime.device import icd, measure, probe
-from tiledialect.lowering.runtime.device.description import device_spec, system_spec
+from tiledialect.lowering.runtime.device.description import system_spec
 from tiledialect.lowering.runtime.device.device import Device, describe, short_name
 from tiledialect.lowering.runtime.device.queues import listed, queue_for
 from tiledialect.platforms import INTEL, POCL
 
 if TYPE_CHECKING:
     import pyopencl as cl
-    from xdsl.dialects.dlti import TargetDeviceSpecAttr, TargetSystemSpecAttr
+    from xdsl.dialects.dlti import TargetSystemSpecAttr
 
 FROM_PIP = (POCL.short, INTEL.short)
 """Platforms for processors that pip installs."""
@@ -175,11 +175,6 @@ def device_of(opencl: cl.Device) -> Device:
 
 
 # -- the device in the IR --------------------------------------------------------------------
-
-
-def target_spec(device: Device) -> TargetDeviceSpecAttr:
-    """The device with its measured rates as a ``#dlti.target_device_spec``."""
-    return device_spec(device, _rates(device))
 
 
 def target_system_spec(device: Device) -> TargetSystemSpecAttr:

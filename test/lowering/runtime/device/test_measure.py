@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, f64
+from xdsl.dialects.dlti import TargetDeviceSpecAttr
 
 import tiledialect as td
 from tiledialect.ir.target_spec import RATES, SPEC, describe
 from tiledialect.lowering.runtime.device import measure
-from tiledialect.lowering.runtime.device.devices import target_spec, target_system_spec
+from tiledialect.lowering.runtime.device.devices import target_system_spec
 from tiledialect.lowering.runtime.device.measure import Measurement, Rates
 from tiledialect.tools.tile_run import measure_device
 
@@ -215,7 +216,9 @@ def test_what_is_kept_must_be_sound(text: str, monkeypatch: pytest.MonkeyPatch):
 
 def test_the_description_in_the_ir_has_it(device: td.Device, monkeypatch: pytest.MonkeyPatch):
     counting(monkeypatch, GIVEN)
-    spec = target_spec(real(device))
+    (entry,) = target_system_spec(real(device)).entries
+    spec = entry.value
+    assert isinstance(spec, TargetDeviceSpecAttr)
     assert [spec[key] for key in RATES] == [FloatAttr(v, f64) for v in (12.0, 350.0, 6.7, 24.0)]
 
 
@@ -223,7 +226,7 @@ def test_what_the_caches_keep_is_left_out_where_they_keep_nothing(
     device: td.Device, monkeypatch: pytest.MonkeyPatch
 ):
     counting(monkeypatch, Rates(12.0, 350.0, 6.7))
-    assert '"kept"' not in str(target_spec(real(device)))
+    assert '"kept"' not in str(target_system_spec(real(device)))
     assert measure.rates(device) == measure.kept(device)
 
 
@@ -240,14 +243,14 @@ def test_simulators_are_not_measured(monkeypatch: pytest.MonkeyPatch):
     simulators = [device for device in td.devices() if device.type == "simulator"]
     for device in simulators:
         assert measure.rates(device) is None
-        assert "bandwidth" not in str(target_spec(device))
+        assert "bandwidth" not in str(target_system_spec(device))
     assert not asked
 
 
 def test_it_can_be_switched_off(device: td.Device, monkeypatch: pytest.MonkeyPatch):
     asked = counting(monkeypatch, GIVEN)
     monkeypatch.setenv(measure.SWITCH, "0")
-    assert "bandwidth" not in str(target_spec(device)) and not asked
+    assert "bandwidth" not in str(target_system_spec(device)) and not asked
 
 
 def test_a_device_that_refuses_has_no_rates(monkeypatch: pytest.MonkeyPatch):
@@ -256,7 +259,7 @@ def test_a_device_that_refuses_has_no_rates(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(measure, "measure", refuse)
     device = real(td.devices()[0])
-    assert measure.rates(device) is None and "bandwidth" not in str(target_spec(device))
+    assert measure.rates(device) is None and "bandwidth" not in str(target_system_spec(device))
     with pytest.raises(td.TileError, match=f"{device.id} cannot run the measurements"):
         measure_device(device.id)
 
