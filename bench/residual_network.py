@@ -8,9 +8,12 @@ the 50-layer network. `--profile` shows where our time goes there, `--text` the 
 from __future__ import annotations
 
 import argparse
+import cProfile
 import os
+import pstats
 import sys
 import tempfile
+import time
 
 from compile_time import cold_and_warm, compiled, residual
 from workloads.residual import STAGES, ResidualNetwork
@@ -22,10 +25,6 @@ LINEAR = 1.5
 
 def profile() -> None:
     """Print the profile of a compilation."""
-    import cProfile
-    import pstats
-    import time
-
     program = residual(LAYERS)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TILE_CACHE_DIR"] = folder

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -206,8 +207,6 @@ def run(args: Namespace) -> bool:
 
 def prepared(args: Namespace) -> tuple[td.Function, dict[str, Any], dict[str, str]]:
     """Function or gradient of the command line, with its inputs and the outputs' paths."""
-    from pathlib import Path
-
     call = given_call(args, given_program(args))
     function = call.function
     paths = named(args.output, "--output", function.outputs)
