@@ -60,7 +60,7 @@ def test_where_numbers_meet_something(source: str, inputs: Any, dtype: str):
     result, expected = f(*inputs), f.reference(*inputs)
     assert result.dtype == expected.dtype == np.dtype(dtype)
     assert np.array_equal(result, expected)
-    assert f.opencl(*inputs) == f.opencl(*inputs)
+    assert "__kernel" in f.opencl(*inputs)
 
 
 def test_only_what_it_meets_counts():
