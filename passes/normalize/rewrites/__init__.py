@@ -1,4 +1,4 @@
-"""Builders that the passes share: changed index variables, new ops one after the other.
+"""Rewrites that passes share: contractions in, contractions with other index variables out.
 
-Read `tensor_builder` first.
+Read `change_indices` first.
 """

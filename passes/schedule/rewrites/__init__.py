@@ -1,4 +1,4 @@
-"""Rewrites of the passes above: layout copies and collapsed reads.
+"""Rewrites of the passes above: kernels in, kernels whose operands have another layout out.
 
-Read `layout_copies` first.
+Read `layout_copies` first, then `blocked_axes`.
 """

@@ -1,4 +1,4 @@
-"""Decompositions of ATen operators without a conversion into others.
+"""Decompositions: ATen operators without a conversion in, operators that have one out.
 
-`table.py` has them by operator.
+Read `table` first, which has them by operator.
 """
