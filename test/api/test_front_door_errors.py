@@ -22,6 +22,7 @@ import tiledialect as td
         ("missing.mlir", None, "cannot read .*missing.mlir: No such file"),
         ("binary.tile", b"\xff\xfe\x00", "binary.tile is not a text file"),
         ("a.txt", b"", "a.txt is neither a .tile nor a .mlir file"),
+        ("a.onnx", b"", "nor a .mlir file; `td.onnx.load` takes models of ONNX"),
         ("bad.tile", b"function (A[N]) -> (B) { B = ; }", r"bad.tile:1:3\d: (.|\n)*\^"),
         ("bad.mlir", b"func.func @f(%A: tensor<3xf32>", r"bad.mlir:1:\d+: (.|\n)*\^"),
         ("odd.mlir", b'"no.such_op"() : () -> ()', r"odd.mlir:1:\d+: .*no.such_op"),

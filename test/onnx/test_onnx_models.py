@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 from weakref import ref
@@ -180,7 +182,7 @@ def test_initializers_of_files_are_given_up(tmp_path: Path, is_beside: bool):
     # No call needs it again, in any form.
     path.rename(tmp_path / "elsewhere.onnx")
     assert np.array_equal(model(x=x), model(x)) and kept["w"] is None
-    with pytest.raises(td.TileError, match=r"sums.onnx cannot be read again"):
+    with pytest.raises(td.TileError, match=r"sums.onnx cannot be read"):
         model.reference(x)
     (tmp_path / "elsewhere.onnx").rename(path)
     assert np.array_equal(model.reference(x), model(x))
@@ -273,6 +275,17 @@ def test_constants_of_nodes_may_be_in_files(tmp_path: Path):
     assert np.array_equal(td.onnx.load(path)(x), x @ w + c)
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_copies_have_the_numbers(copied: Any, tmp_path: Path):
+    _two_weights(tmp_path / "two.onnx")
+    model, x = td.onnx.load(tmp_path / "two.onnx"), np.ones((128, 32), "f4")
+    found, wanted = copied(model), model.reference(x)
+    step = copied(model.gradient("w"))
+    (tmp_path / "two.onnx").unlink()
+    assert np.array_equal(found.reference(x), wanted)
+    assert step.reference(x, np.ones_like(wanted)).shape == (48, 32)
+
+
 def test_given_models_stay_as_they_are():
     proto, _ = _summed_weights()
     before = proto.SerializeToString()
@@ -290,6 +303,8 @@ def test_cotangents_by_name():
     assert np.array_equal(step.reference(x, Dy=dy), step.reference(x, dy))
     with pytest.raises(td.TileError, match="has no input Dz"):
         step(x, Dz=dy)
+    with pytest.raises(td.TileError, match="net_gradient needs Dy: cotangents of numbers alone"):
+        step(x)
 
 
 def test_profile_by_node():
@@ -328,6 +343,13 @@ def test_shape_that_an_input_tells():
         assert np.array_equal(found, x.reshape(sizes))
 
 
+class Unreadable:
+    """An array of another library that gives no numbers."""
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("it needs a gradient")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -335,6 +357,8 @@ def test_shape_that_an_input_tells():
         ((np.zeros((2, 3)),), "input x is of float32, and float64 was given"),
         ((np.zeros((2, 4), "f4"),), r"input x has the shape \(n, 3\), and \(2, 4\) was given"),
         ((np.zeros((2, 3), "f4"), 1), "net takes x, each once; 2 were given"),
+        (("x.npy",), "input x is a str, not an array of numbers"),
+        ((Unreadable(),), r"input x is a \S*Unreadable that cannot be read: it needs a gradient"),
     ],
 )
 def test_inputs_that_do_not_fit(given: Any, message: str):
@@ -383,6 +407,12 @@ def test_empty_sequence_has_no_type_to_fit():
     length = helper.make_node("SequenceLength", ["s"], ["y"])
     model = td.onnx.load(_model([empty, insert, length], [("x", [2])], [("y", [])]))
     assert model.reference(np.ones(2, "f4")) == 1
+
+
+def test_two_results_of_one_name():
+    nodes = [helper.make_node(kind, ["x"], ["y"]) for kind in ("Relu", "Tanh")]
+    with pytest.raises(td.TileError, match="two nodes of the graph have a result y"):
+        td.onnx.load(_model(nodes, [("x", [2])], [("y", [2])])).reference(np.ones(2, "f4"))
 
 
 def test_model_without_outputs():

@@ -357,7 +357,22 @@ def test_strict():
         compiled(partly_complex)(torch.randn(6))
 
 
+@pytest.mark.usefixtures("by_reference")
+def test_checks_of_an_operator_are_left_silently(monkeypatch):
+    """`inv` and the check that it has worked, which has no result."""
+    monkeypatch.setattr("tiledialect.torch.backend._warned", set())
+    x = torch.eye(3) + 0.1
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", td.TileWarning)
+        run = torch.compile(lambda x: torch.linalg.inv(x) + 1, backend="tiledialect")
+        agree(run(x), torch.linalg.inv(x) + 1)
+    assert ["inv_ex" in str(w.message) for w in told] == [True]
+    with pytest.raises(RuntimeError, match="singular"):
+        run(torch.zeros(3, 3))
+
+
 WRONG = {
+    "no mapping": (["strict"], r"`options` must be a mapping of names, got \['strict'\]"),
     "name": ({"devise": 1}, "no option 'devise'; there is device"),
     "strict": ({"strict": 1}, "`strict` must be a bool"),
     "device": ({"device": "nowhere"}, "nowhere"),

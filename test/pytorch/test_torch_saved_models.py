@@ -386,7 +386,10 @@ def test_files_are_written_as_a_whole(path, monkeypatch):
 @torch.no_grad()
 def test_arguments(path):
     model, x = Layers(), torch.randn(5, 6)
+    compiled = torch.compile(model, backend="tiledialect")
     for call, said in (
+        (lambda: td.torch.save(compiled, path, x), "save takes a model itself"),
+        (lambda: td.torch.load(compiled, path), "load takes a model itself"),
         (lambda: td.torch.save(model, None, x), "save takes a path, not NoneType"),
         (lambda: td.torch.load(model, 3), "load takes a path, not int"),
         (lambda: td.torch.save(model, path, x, options=3), "`options` must be a mapping"),

@@ -70,10 +70,9 @@ class Function(TransformedFunction):
 
     def saved(self) -> Saved:
         """Program and device as data, without the compiled programs."""
-        from tiledialect.api.pickling import Saved
+        from tiledialect.api.pickling import Saved, device_name
 
-        device = self._wanted_device
-        wanted = device if device is None or isinstance(device, str | int) else device.id
+        wanted = device_name(self._wanted_device)
         text = print_module(self._source.module, locations=True)
         given = self._transforms, self._choices
         return Saved(text, self._source.text, self._base_name, wanted, *given)

@@ -264,8 +264,10 @@ class Inputs:
             ranks = [len(types[k].get_shape()) for k in reals]
             scalars = [k for k, n, m in zip(reals, ranks, batches, strict=True) if n == m]
             if reals and not scalars:
-                count = sum(v is not MISSING for v in values)
-                raise self._miscounted(count, [self.names[k] for k in reals])
+                names = ", ".join(self.names[k] for k in reals)
+                raise TileError(
+                    f"{self.name} needs {names}: cotangents of numbers alone may be left out"
+                )
             numbers |= dict.fromkeys(scalars, 1)
         return numbers
 

@@ -102,7 +102,8 @@ def _is_path(source: str) -> bool:
 
 def _load_file(path: Path, name: str | None, constants: Mapping[str, Any] | None) -> Source:
     if path.suffix not in SUFFIXES:
-        raise TileError(f"{path} is neither a .tile nor a .mlir file")
+        hint = "; `td.onnx.load` takes models of ONNX" if path.suffix.lower() == ".onnx" else ""
+        raise TileError(f"{path} is neither a .tile nor a .mlir file{hint}")
     text = read_text(path)
     if path.suffix == ".tile":
         return Source(to_ir.load(text, str(path), name or path.stem, constants), text)

@@ -65,6 +65,10 @@ class Initializers(Mapping[str, Array]):
         found = self._arrays[name]
         return self._readers[name]() if found is None else found
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The file may be another one, or none, where they are needed.
+        return Initializers, ({name: self.taken(name) for name in self},)
+
     def release(self, names: Iterable[str]) -> None:
         """Give up arrays, if they can be read again."""
         self._arrays |= dict.fromkeys(name for name in names if name in self._readers)
@@ -78,6 +82,8 @@ def read_model(path: Path) -> tuple[onnx.ModelProto, Initializers]:
             proto = onnx.load(str(path))
             return without_numbers(proto), Initializers(arrays_of(proto))
         return _read(path)
+    except TileError:
+        raise
     except Exception as error:
         raise TileError(f"{path} cannot be read: {error}") from None
 
@@ -102,7 +108,7 @@ class _Files:
             found = self._numbers(stub, message, raw)
             now = _states(self.paths)
         except Exception as error:
-            raise TileError(f"{self.path} cannot be read again: {error}") from None
+            raise TileError(f"{self.path} cannot be read: {error}") from None
         if now != self.states:
             raise TileError(f"{self.path} has changed since it was loaded: load it again")
         return found
@@ -128,6 +134,8 @@ def _states(paths: Sequence[Path]) -> tuple[tuple[int, int], ...]:
 def _read(path: Path) -> tuple[onnx.ModelProto, Initializers]:
     """A model of a file without the initializers' numbers, and these, of which small ones are
     read."""
+    if not path.stat().st_size:
+        raise TileError(f"{path} cannot be read: it is empty")
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         rest, spans = _divided(data)
         model = onnx.ModelProto.FromString(rest)

@@ -23,9 +23,10 @@ from tiledialect.api.front_door import compile as compile_module
 from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES, type_of, without_missing
 from tiledialect.api.packing.packing import Packed, Packer, Packing, packing_of
+from tiledialect.api.pickling import device_name
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.lowering.runtime.call.arrays import from_python, placed
+from tiledialect.lowering.runtime.call.arrays import as_array, placed
 from tiledialect.lru_cache import LruCache
 
 try:
@@ -123,6 +124,11 @@ class Model:
         functions of several shapes."""
         self._resident: dict[str, Any] = {}
         """Initializers in the memory of the device."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Program, numbers and options, without what is compiled."""
+        options = {**self._options, "device": device_name(self._options["device"])}
+        return Model, (self._proto, self._initializers, options, self._gradients)
 
     def __repr__(self) -> str:
         return f"<Model {self.name} ({', '.join(self.inputs)})>"
@@ -330,10 +336,7 @@ class Model:
         if dtype not in ELEMENT_TYPES or onnx.TensorProto.DataType.Name(number) in UNSUPPORTED:
             kind = onnx.TensorProto.DataType.Name(number)
             raise TileError(f"input {name}: there are no tensors of {kind}")
-        if isinstance(value, list | int | float | bool):
-            array = from_python(f"input {name}", value, dtype)
-        else:
-            array = np.ascontiguousarray(value).reshape(np.shape(value))
+        array = _on_host(as_array(f"input {name}", value, dtype))
         if array.dtype != dtype:
             raise TileError(f"input {name} is of {dtype}, and {array.dtype} was given")
         self._check_shape(name, declared, array)

@@ -24,6 +24,8 @@ class Options:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Options:
         """Options by name; a TileError for an unknown one."""
+        if not isinstance(given, Mapping):
+            raise TileError(f"`options` must be a mapping of names, got {given!r}")
         known = [f.name for f in fields(cls)]
         for name in given:
             if name not in known:

@@ -88,8 +88,12 @@ def _hint(size: Any) -> int:
 
 
 def is_check(node: Node) -> bool:
-    """Whether a call has no result, such as an assertion of sizes."""
-    return node.meta.get("val") is None and not node.users
+    """Whether a call has no result, such as an assertion of sizes, or a token alone."""
+    found = node.meta.get("val")
+    if str(node.target) == "with_effects":
+        # The token that orders such calls, and the results.
+        return all(value is None for value in found[1:])
+    return found is None and not node.users
 
 
 class _Support(OperatorSupportBase):

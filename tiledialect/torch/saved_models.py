@@ -22,6 +22,7 @@ from weakref import finalize
 import torch
 import torch._dynamo
 from torch._dynamo.aot_compile import AOTCompiledFunction
+from torch._dynamo.eval_frame import OptimizedModule
 from torch._dynamo.precompile_context import PrecompileContext
 
 from tiledialect import disk
@@ -95,6 +96,13 @@ class SavedModel:
             raise TileError(f"the model was saved with another structure: {error}") from error
 
 
+def _check(model: torch.nn.Module, called: str) -> None:
+    """Raise a TileError for what cannot be saved, or have loaded code."""
+    check_module(model, called)
+    if isinstance(model, OptimizedModule):
+        raise TileError(f"{called} takes a model itself, not what torch.compile gives for it")
+
+
 def _refusal(reason: object) -> TileError:
     return TileError(f"the model cannot be saved: {reason}")
 
@@ -128,7 +136,7 @@ def save(
         TileError: PyTorch does not trace the model as a whole, its code depends on something that
             cannot be written, or the file cannot be written.
     """
-    check_module(model, "save")
+    _check(model, "save")
     target = path_of(path, "save")
     if not isinstance(options, Mapping):
         raise TileError(f"`options` must be a mapping of names, got {options!r}")
@@ -158,7 +166,7 @@ def load(model: torch.nn.Module, path: str | Path) -> SavedModel:
     Raises:
         TileError: the file cannot be read, or is of other sources or versions, or of another model.
     """
-    check_module(model, "load")
+    _check(model, "load")
     source = path_of(path, "load")
     try:
         written = disk.unsealed(source.read_bytes(), FORMAT)

@@ -130,7 +130,9 @@ class GraphScope:
         """Convert nodes in order. One that cannot be is refused where its result is needed."""
         for proto in nodes:
             node = Node(proto, self, self._version(proto))
-            for name in proto.output:
+            for name in filter(None, proto.output):
+                if name in self.producers:
+                    raise TileError(f"two nodes of the graph have a result {name}")
                 self.producers[name] = node
             if node.op == "Constant" and proto.domain in DEFAULT_DOMAINS:
                 self._keep_constant(node)

@@ -120,7 +120,7 @@ def test_calls_that_leave_out_a_cotangent_are_told_apart(device: td.Device):
 def test_other_cotangents_may_not():
     g = td.compile("function (X[N]) -> (Y) { Y = X * X; }").gradient()
     for call in (g, g.reference, g.opencl):
-        with pytest.raises(td.TileError, match=r"takes 2 inputs \(X, DY\), but 1 was given; DY"):
+        with pytest.raises(td.TileError, match="main_gradient needs DY: cotangents of numbers"):
             call(F32)
 
 
@@ -151,7 +151,7 @@ def test_no_cotangent_of_integers_is_needed():
     g = td.compile("function (X[N]) -> (I, Y) { Y = X * X; I = index(X, 0); }").gradient()
     assert np.array_equal(g(F32, DY=F32), 2 * F32 * F32)
     assert np.array_equal(g(F32, None, F32), 2 * F32 * F32)
-    with pytest.raises(td.TileError, match="but 1 was given; DY is missing"):
+    with pytest.raises(td.TileError, match="needs DY: cotangents of numbers alone"):
         g(F32)
 
 
