@@ -61,10 +61,14 @@ LOCAL, PRIVATE = 3, 5
 
 def evaluate(expr: Expr, values: Sequence[Array]) -> Array:
     """An expression of ``d0``, ``d1``, … where those have these values."""
-    total = np.zeros(1, np.int64)
-    for product, coefficient in expr:
-        total = total + coefficient * prod((_atom(a, values) for a in product), start=np.int64(1))
-    return total
+    total: Array | None = None
+    for product, coefficient in expr.terms:
+        term = np.array([coefficient], np.int64)
+        if product:
+            found = reduce(np.multiply, (_atom(a, values) for a in product))
+            term = found if coefficient == 1 else found * term
+        total = term if total is None else total + term
+    return np.zeros(1, np.int64) if total is None else total
 
 
 def _atom(atom: Atom, values: Sequence[Array]) -> Array:
@@ -171,15 +175,13 @@ class Kernel:
     def exprs(self, op: IndexedOp, attr: ExprsAttr) -> list[Array]:
         """The values of an op's index expressions."""
         values = [self.values[v] for v in op.indices]
-        with np.errstate(all="ignore"):
-            return [evaluate(e, values) for e in attr.data]
+        return [evaluate(e, values) for e in attr.data]
 
     def condition(self, op: IndexedOp, attr: ConditionAttr | None) -> Array:
         """Work-items for which an op's condition holds."""
         if attr is None:
             return np.ones(1, np.bool_)
-        with np.errstate(all="ignore"):
-            return holds(attr.data, [self.values[v] for v in op.indices])
+        return holds(attr.data, [self.values[v] for v in op.indices])
 
     def call(self, op: CallOp) -> None:
         """Run another kernel, by work-groups of its own."""
@@ -479,4 +481,6 @@ def run_kernel(function: gpu.FuncOp, launch: Launch, given: Sequence[Buffer | Ar
             continue
         assert isinstance(argument.type, MemRefType)
         kernel.memories[argument] = value.as_memory(argument.type)
-    kernel.run(block)
+    # Work-items that are not active may divide by zero.
+    with np.errstate(all="ignore"):
+        kernel.run(block)
