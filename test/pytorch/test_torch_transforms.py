@@ -148,3 +148,9 @@ def test_training_on_second_derivatives():
     for _ in range(2):
         found = torch.autograd.grad(compiled(points), parameters, allow_unused=True)
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_batches_of_older_transforms_are_refused():
+    x, w = torch.ones(3), torch.ones(3, 2)
+    with pytest.raises(td.TileError, match=r"DY is a batch of .* use torch\.vmap"):
+        torch.autograd.functional.jacobian(lambda x: OURS(x, w), x, vectorize=True)

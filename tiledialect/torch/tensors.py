@@ -39,6 +39,11 @@ def array_of(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
     """A tensor's memory as an array."""
     if tensor.device.type != "cpu":
         raise TileError(f"{name} is on {tensor.device}: move it to the CPU first")
+    if torch._C._functorch.is_legacy_batchedtensor(tensor):
+        raise TileError(
+            f"{name} is a batch of `is_grads_batched` or `vectorize`, which only operators of "
+            "PyTorch take: use torch.vmap or torch.func.jacrev"
+        )
     try:
         plain = tensor.detach().resolve_conj().resolve_neg()
         if plain.dtype == torch.bfloat16:
