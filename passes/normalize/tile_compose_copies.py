@@ -103,19 +103,34 @@ def _compose(copy: ContractionOp) -> None:
             Rewriter.erase_op(op)
 
 
+def _skip_reshapes(copy: ContractionOp) -> None:
+    """Let a copy of reshaped elements read them before that, if it can."""
+    reshapes: list[ReshapeOp] = []
+    value = copy.inputs[0]
+    while isinstance(op := value.owner, ReshapeOp) and not op.sizes:
+        reshapes.insert(0, op)
+        value = op.operand
+    access = Read(copy, 0, tuple(reshapes)).access() if reshapes else None
+    if access is not None:
+        _replace(copy, 0, value, access)
+
+
 def _split_readers(copy: ContractionOp) -> None:
-    """Split the indices of contractions along axes into which a reshape merges repetitions.
+    """Split the indices of contractions along axes that a reshape merges: of repetitions, and of
+    batches, along which all operands are read.
 
     A repetition is then an index that its source is not read at.
     """
-    is_repetition = size_of(copy.inputs[0]) < size_of(copy.result)
-    if not is_repetition or any(read is None for read in _reads(copy.result)):
+    if any(read is None for read in _reads(copy.result)):
         return
+    is_repetition = size_of(copy.inputs[0]) < size_of(copy.result)
     for read in [*_reads(copy.result)]:
         # A reader before may have been split together with it.
         if read is None or not read.reshapes or read.reader.parent is None:
             continue
-        if (reshape := split_reader(read.reader, read.reshapes[-1])) is not None:
+        whole = read.reshapes[-1]
+        reshape = split_reader(read.reader, whole, only_batches=not is_repetition)
+        if reshape is not None:
             sink_below_rows(reshape)
 
 
@@ -160,9 +175,11 @@ class TileComposeCopiesPass(ModulePass):
     not made. The composed expressions must be affine: a reshape that divides axes in another way
     is taken where indices or sums of them are the digits of an element's number, as those of heads
     and batch. A reshape may also merge the axes of a repetition, as those of the heads that share
-    keys: the contractions get an index for each of these axes, and so do sums over rows and copies
-    behind them. Schedules may still copy an operand into another layout. Kernels that are given
-    stay as they are, with the indices that their schedules name.
+    keys, or those of a batch, which move all operands and the result: the contractions get an index
+    for each of these axes, and so do sums over rows and copies behind them. A copy that is made
+    reads reshaped elements where they were before, as the windows of a picture. Schedules may still
+    copy an operand into another layout. Kernels that are given stay as they are, with the indices
+    that their schedules name.
     """
 
     name = "tile-compose-copies"
@@ -173,6 +190,7 @@ class TileComposeCopiesPass(ModulePass):
         # Readers of copies may have become other ones.
         for x in (*found, *reversed(found)):
             if x.parent is not None and is_part_copy(x):
+                _skip_reshapes(x)
                 _split_readers(x)
                 _compose(x)
         PatternRewriteWalker(DropReshape()).rewrite_module(op)

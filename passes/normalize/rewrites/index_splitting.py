@@ -92,19 +92,29 @@ def _reshaped(value: SSAValue, wanted: Shape, op: ContractionOp) -> SSAValue:
     return view.result
 
 
-def split_reader(op: ContractionOp, reshape: ReshapeOp) -> ReshapeOp | None:
+def split_reader(
+    op: ContractionOp, reshape: ReshapeOp, *, only_batches: bool = False
+) -> ReshapeOp | None:
     """Let a contraction read axes that a reshape merges one by one, in place.
 
-    Returns the reshape of its result; None if it reads none, or cannot.
+    With ``only_batches`` only the index of a batch is split, by which all operands and the result
+    are read. Returns the reshape of its result; None if it reads none, or cannot.
     """
     old, new = shape(reshape.operand), shape(reshape.result)
     for value, access in zip(op.inputs, op.accesses, strict=True):
         for before, after in reshaped_axes(old, new) if value is reshape.result else ():
             name = access.data[after[0]].variable if len(before) > 1 == len(after) else None
-            made = None if name is None else split_index(op, name, [old[k] for k in before])
-            if made is not None:
+            if name is None or (only_batches and not _is_batch(op, name)):
+                continue
+            if (made := split_index(op, name, [old[k] for k in before])) is not None:
                 return made
     return None
+
+
+def _is_batch(op: ContractionOp, name: str) -> bool:
+    """Whether an index moves all operands, and the result."""
+    accesses = (op.output.data, *(a.data for a in op.accesses))
+    return all(any(name in e.names for e in access) for access in accesses)
 
 
 def _axes(access: Access, value: SSAValue, name: str, r: Range) -> list[int] | None:

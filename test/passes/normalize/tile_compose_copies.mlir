@@ -137,3 +137,30 @@ func.func @shared_heads(%Q: tensor<6x3x4xf32>, %K: tensor<3x5x4xf32>, %B: tensor
   %T = tile.contraction max(%M[h, i, j]) -> [h, i, 0] : (tensor<6x3x5xf32>) -> tensor<6x3x1xf32>
   func.return %T : tensor<6x3x1xf32>
 }
+
+// Heads that a reshape merges with the batch: an index for each.
+// CHECK-LABEL: func.func @merged_heads
+// CHECK-NEXT:    %[[S:.*]] = tile.contraction add(%X[b_0, i, 4*b_1 + e] mul %X[b_0, j, 4*b_1 + e + 8]) -> [b_0, b_1, i, j]
+// CHECK-NEXT:    %[[R:.*]] = tile.reshape %[[S]] to [] : tensor<3x2x5x5xf32> -> tensor<6x5x5xf32>
+// CHECK-NEXT:    func.return %[[R]]
+func.func @merged_heads(%X: tensor<3x5x16xf32>) -> tensor<6x5x5xf32> {
+  %Q = tile.contraction assign(%X[b, i, 4*h + e]) -> [b, h, i, e] where 0 <= h < 2, 0 <= e < 4 : (tensor<3x5x16xf32>) -> tensor<3x2x5x4xf32>
+  %K = tile.contraction assign(%X[b, i, 4*h + e + 8]) -> [b, h, i, e] where 0 <= h < 2, 0 <= e < 4 : (tensor<3x5x16xf32>) -> tensor<3x2x5x4xf32>
+  %A = tile.reshape %Q to [] : tensor<3x2x5x4xf32> -> tensor<6x5x4xf32>
+  %B = tile.reshape %K to [] : tensor<3x2x5x4xf32> -> tensor<6x5x4xf32>
+  %S = tile.contraction add(%A[b, i, e] mul %B[b, j, e]) -> [b, i, j] : (tensor<6x5x4xf32>, tensor<6x5x4xf32>) -> tensor<6x5x5xf32>
+  func.return %S : tensor<6x5x5xf32>
+}
+
+// Rows of a product stay one index, whose tiles are larger; the copy reads the picture as it is.
+// CHECK-LABEL: func.func @windows
+// CHECK-NEXT:    %[[W:.*]] = tile.contraction assign(%X[4*a + i, 4*b + j, c]) -> [a, b, i, j, c]
+// CHECK-NEXT:    %[[R:.*]] = tile.reshape %[[W]] to [] : tensor<2x3x4x4x5xf32> -> tensor<96x5xf32>
+// CHECK-NEXT:    tile.contraction add(%[[R]][n, c] mul %K[c, d]) -> [n, d]
+func.func @windows(%X: tensor<8x12x5xf32>, %K: tensor<5x7xf32>) -> tensor<96x7xf32> {
+  %A = tile.reshape %X to [] : tensor<8x12x5xf32> -> tensor<2x4x3x4x5xf32>
+  %W = tile.contraction assign(%A[a, i, b, j, c]) -> [a, b, i, j, c] : (tensor<2x4x3x4x5xf32>) -> tensor<2x3x4x4x5xf32>
+  %R = tile.reshape %W to [] : tensor<2x3x4x4x5xf32> -> tensor<96x5xf32>
+  %P = tile.contraction add(%R[n, c] mul %K[c, d]) -> [n, d] : (tensor<96x5xf32>, tensor<5x7xf32>) -> tensor<96x7xf32>
+  func.return %P : tensor<96x7xf32>
+}
