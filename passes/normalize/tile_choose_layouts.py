@@ -33,6 +33,7 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.names import keep_name, take_name, with_type
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.reshape_sinking import sink_reshapes
+from tiledialect.passes.normalize.rewrites.reshaped_reads import read_before_reshapes
 
 Item = TypeVar("Item")
 Order = tuple[int, ...]
@@ -268,7 +269,9 @@ class TileChooseLayoutsPass(ModulePass):
     and write them in any order. Where another order of their axes makes copies between such values
     superfluous, they get it: a convolution between layer normalizations over the channels
     writes the channels last. Arguments, results, and values that are reshaped keep their
-    order, unless only axes of size 1 move; a copy that moves only these is a reshape.
+    order, unless only axes of size 1 move; a copy that moves only these is a reshape. A copy that
+    stays reads reshaped elements where they were before, as the windows of a picture: what makes
+    them can be in its kernel.
     """
 
     name = "tile-choose-layouts"
@@ -282,6 +285,8 @@ class TileChooseLayoutsPass(ModulePass):
             while _save_copies(function):
                 pass
             sink_reshapes(function)
+            for copy in filter(is_part_copy, _changeable(function)):
+                read_before_reshapes(copy)
         patterns = GreedyRewritePatternApplier([DropReshape(), ComputeUnitAxes()])
         PatternRewriteWalker(patterns).rewrite_module(op)
         for region in op.regions:

@@ -2,71 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriteWalker
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
-from tiledialect.analysis.normal_form import ranges_of
-from tiledialect.analysis.part_copies import is_part_copy, reads_inside
-from tiledialect.analysis.reshapes import reshaped_axes
-from tiledialect.dialects.tile.attributes import AccessAttr, ConstraintAttr
+from tiledialect.analysis.part_copies import is_part_copy
 from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.canonicalization import DropReshape
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
-from tiledialect.dialects.tile.structure.row_axes import shape
-from tiledialect.index import sets
-from tiledialect.index.contraction import UnboundedIndexError
-from tiledialect.index.digits import digits, joined
-from tiledialect.index.expr import Access, Constraint, IndexExpr, Range
+from tiledialect.index.expr import Access
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.index_splitting import split_reader
 from tiledialect.passes.normalize.rewrites.reshape_sinking import sink_below_rows
-
-
-@dataclass(frozen=True)
-class Read:
-    """Read of a tensor by a contraction, through reshapes."""
-
-    reader: ContractionOp
-    operand: int
-    reshapes: tuple[ReshapeOp, ...]
-    """Reshapes from the tensor to the operand."""
-
-    def access(self) -> Access | None:
-        """Access to the tensor itself; None if it is not affine, or not inside at every point."""
-        op = self.reader
-        if op.domain is None or op.symbols or op.sizes:
-            return None
-        found: Access | None = op.accesses.data[self.operand].data
-        ranges = ranges_of(op)
-        if not reads_inside(found, shape(op.inputs[self.operand]), ranges):
-            return None
-        for reshape in reversed(self.reshapes):
-            found = None if found is None else _before(reshape, found, ranges)
-        return found
-
-
-def _before(reshape: ReshapeOp, access: Access, ranges: Mapping[str, Range]) -> Access | None:
-    """Access to the operand of a reshape; None if it is not affine."""
-    old, new = shape(reshape.operand), shape(reshape.result)
-    found = [IndexExpr()] * len(old)
-    for before, after in reshaped_axes(old, new):
-        number = joined([access[k] for k in after], [new[k] for k in after])
-        places = digits(number, [old[k] for k in before], ranges) if before else ()
-        if places is None:
-            return None
-        for axis, place in zip(before, places, strict=True):
-            found[axis] = place
-    return tuple(found)
+from tiledialect.passes.normalize.rewrites.reshaped_reads import Read, replace_read
 
 
 def _reads(value: SSAValue, reshapes: tuple[ReshapeOp, ...] = ()) -> Iterator[Read | None]:
@@ -96,23 +52,11 @@ def _compose(copy: ContractionOp) -> None:
             return
         found.append((read, _composed(copy, access)))
     for read, access in found:
-        _replace(read.reader, read.operand, copy.inputs[0], access)
+        replace_read(read.reader, read.operand, copy.inputs[0], access)
     # What read this copy's source is not there for the copies before it.
     for op in (*(r for read, _ in found for r in reversed(read.reshapes)), copy):
         if op.parent is not None and not op.results[0].uses:
             Rewriter.erase_op(op)
-
-
-def _skip_reshapes(copy: ContractionOp) -> None:
-    """Let a copy of reshaped elements read them before that, if it can."""
-    reshapes: list[ReshapeOp] = []
-    value = copy.inputs[0]
-    while isinstance(op := value.owner, ReshapeOp) and not op.sizes:
-        reshapes.insert(0, op)
-        value = op.operand
-    access = Read(copy, 0, tuple(reshapes)).access() if reshapes else None
-    if access is not None:
-        _replace(copy, 0, value, access)
 
 
 def _split_readers(copy: ContractionOp) -> None:
@@ -134,38 +78,6 @@ def _split_readers(copy: ContractionOp) -> None:
             sink_below_rows(reshape)
 
 
-def _replace(op: ContractionOp, operand: int, source: SSAValue, access: Access) -> None:
-    """Let an operand of a contraction be a tensor, read at an access."""
-    op.operands[operand] = source
-    accesses = list(op.accesses.data)
-    accesses[operand] = AccessAttr(access)
-    op.accesses = ArrayAttr(accesses)
-    for name in _unbounded(op):
-        r = ranges_of(op)[name]
-        bound = Constraint(IndexExpr.of(name) - r.lower, IndexExpr.of(r.extent))
-        op.constraints = ArrayAttr([*op.constraints.data, ConstraintAttr(bound)])
-
-
-def _unbounded(op: ContractionOp) -> Iterator[str]:
-    """Indices whose ranges only the axes of a replaced operand bounded, one after the other."""
-    # Sums over repetitions count them, though nothing reads them.
-    yield from [name for name in ranges_of(op) if name not in op.index_names]
-    while True:
-        try:
-            box = sets.ranges(op.space())
-        except UnboundedIndexError as error:
-            yield error.name
-            continue
-        lost = [n for n, r in ranges_of(op).items() if not _is_within(box[n], r)]
-        if not lost:
-            return
-        yield lost[0]
-
-
-def _is_within(inner: Range, outer: Range) -> bool:
-    return not inner.extent or (outer.lower <= inner.lower and inner.upper <= outer.upper)
-
-
 class TileComposeCopiesPass(ModulePass):
     """Lets contractions read the tensors from which copies take their elements.
 
@@ -176,10 +88,9 @@ class TileComposeCopiesPass(ModulePass):
     is taken where indices or sums of them are the digits of an element's number, as those of heads
     and batch. A reshape may also merge the axes of a repetition, as those of the heads that share
     keys, or those of a batch, which move all operands and the result: the contractions get an index
-    for each of these axes, and so do sums over rows and copies behind them. A copy that is made
-    reads reshaped elements where they were before, as the windows of a picture. Schedules may still
-    copy an operand into another layout. Kernels that are given stay as they are, with the indices
-    that their schedules name.
+    for each of these axes, and so do sums over rows and copies behind them. Schedules may
+    still copy an operand into another layout. Kernels that are given stay as they are, with the
+    indices that their schedules name.
     """
 
     name = "tile-compose-copies"
@@ -190,7 +101,6 @@ class TileComposeCopiesPass(ModulePass):
         # Readers of copies may have become other ones.
         for x in (*found, *reversed(found)):
             if x.parent is not None and is_part_copy(x):
-                _skip_reshapes(x)
                 _split_readers(x)
                 _compose(x)
         PatternRewriteWalker(DropReshape()).rewrite_module(op)

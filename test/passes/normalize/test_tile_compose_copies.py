@@ -21,6 +21,7 @@ from tiledialect.operators.layout import shape
 from tiledialect.operators.normalization import softmax
 from tiledialect.passes.convert.function_builder import FunctionBuilder
 from tiledialect.passes.normalize.tile_bounds import TileBoundsPass
+from tiledialect.passes.normalize.tile_choose_layouts import TileChooseLayoutsPass
 from tiledialect.passes.normalize.tile_compose_copies import TileComposeCopiesPass
 
 
@@ -78,7 +79,7 @@ def test_composed_copies(module: ModuleOp):
     x = np.arange(24.0).reshape(4, 6) - 11.5
     expected = td.compile(module).reference(x)
     composed = module.clone()
-    for p in (TileBoundsPass(), TileComposeCopiesPass()):
+    for p in (TileBoundsPass(), TileComposeCopiesPass(), TileChooseLayoutsPass()):
         p.apply(Context(), composed)
     composed.verify()
     np.testing.assert_array_equal(td.compile(composed).reference(x), expected)

@@ -88,3 +88,16 @@ func.func @rows(%A: tensor<6x5xf32>, %B: tensor<5x4xf32>, %R: tensor<3x1xf32>) -
   %s = tile.contraction add(%e[i, j, k]) -> [i, j, 0] : (tensor<2x3x4xf32>) -> tensor<2x3x1xf32>
   func.return %e, %s : tensor<2x3x4xf32>, tensor<2x3x1xf32>
 }
+
+// Rows of a product stay one index, whose tiles are larger; the copy reads the picture as it is.
+// CHECK-LABEL: func.func @windows
+// CHECK-NEXT:    %[[W:.*]] = tile.contraction assign(%X[4*a + i, 4*b + j, c]) -> [a, b, i, j, c]
+// CHECK-NEXT:    %[[R:.*]] = tile.reshape %[[W]] to [] : tensor<2x3x4x4x5xf32> -> tensor<96x5xf32>
+// CHECK-NEXT:    tile.contraction add(%[[R]][n, c] mul %K[c, d]) -> [n, d]
+func.func @windows(%X: tensor<8x12x5xf32>, %K: tensor<5x7xf32>) -> tensor<96x7xf32> {
+  %A = tile.reshape %X to [] : tensor<8x12x5xf32> -> tensor<2x4x3x4x5xf32>
+  %W = tile.contraction assign(%A[a, i, b, j, c]) -> [a, b, i, j, c] : (tensor<2x4x3x4x5xf32>) -> tensor<2x3x4x4x5xf32>
+  %R = tile.reshape %W to [] : tensor<2x3x4x4x5xf32> -> tensor<96x5xf32>
+  %P = tile.contraction add(%R[n, c] mul %K[c, d]) -> [n, d] : (tensor<96x5xf32>, tensor<5x7xf32>) -> tensor<96x7xf32>
+  func.return %P : tensor<96x7xf32>
+}
