@@ -290,8 +290,8 @@ def test_tensors_that_are_not_dense(device):
 
 
 @DEVICES
-@pytest.mark.parametrize("is_resident", (False, True))
-def test_parameters_that_are_not_dense(device, is_resident):
+@pytest.mark.parametrize("residence", ("host", "device", "late"))
+def test_parameters_that_are_not_dense(device, residence):
     model = torch.nn.Linear(3, 4)
     model.weight = torch.nn.Parameter(torch.randn(3, 4).T)
     model.bias = torch.nn.Parameter(torch.randn(8)[::2])
@@ -304,12 +304,33 @@ def test_parameters_that_are_not_dense(device, is_resident):
 
     other = copy.deepcopy(model)
     run = compiled(decayed, device)
-    own = td.torch.to_device(model) if is_resident else model
+    if residence != "host":
+        td.torch.to_device(model, keep_updates=residence == "late")
     with torch.no_grad():
-        for _ in range(3):
+        for k in range(5):
             x = torch.randn(5, 3)
-            torch.testing.assert_close(run(own, x), decayed(other, x), rtol=1e-4, atol=1e-5)
-            torch.testing.assert_close(own.state_dict(), other.state_dict(), rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(run(model, x), decayed(other, x), rtol=1e-4, atol=1e-5)
+            if residence == "late" and k % 2 == 0:
+                continue
+            torch.testing.assert_close(model.state_dict(), other.state_dict(), rtol=1e-4, atol=1e-5)
+            for own in (model.weight, other.weight):
+                own.add_(1)
+
+
+@DEVICES
+@pytest.mark.parametrize("is_resident", (False, True))
+def test_steps_of_an_optimizer_with_channels_last(device, is_resident):
+    model = torch.nn.Conv2d(3, 2, 3).to(memory_format=torch.channels_last)
+    other = copy.deepcopy(model)
+    run = compiled(td.torch.to_device(model) if is_resident else model, device)
+    optimizers = [torch.optim.SGD(own.parameters(), 0.1) for own in (model, other)]
+    for _ in range(4):
+        x = torch.randn(2, 3, 5, 4)
+        for call, optimizer in zip((run, other), optimizers, strict=True):
+            optimizer.zero_grad()
+            call(x).square().mean().backward()
+            optimizer.step()
+        torch.testing.assert_close(model.state_dict(), other.state_dict(), rtol=1e-4, atol=1e-5)
 
 
 @DEVICES

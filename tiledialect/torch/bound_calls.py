@@ -222,7 +222,7 @@ class DeviceCall(BoundCall):
         self._changed = [(place, at[place]) for place in updated if place not in late]
         """Places of tensors that calls change at once among inputs and arguments."""
         self._late = [(own[numbers[p]], p, at[p]) for p in late]
-        self._keys = [place_of(self._queue, own.parameter()) for own, _, _ in self._late]
+        self._keys = [place_of(self._queue, dense(own.parameter())[0]) for own, _, _ in self._late]
         self._versions = [(numbers[p], p, p in facts.counted) for p in updated if p in numbers]
 
     def _keep_updates(self, values: Sequence[Any], arrays: Sequence[Any]) -> None:
@@ -318,7 +318,8 @@ class DeviceCall(BoundCall):
                 return False
             if k in self._parameters:
                 at = self._parameters[k]
-                self._arrays[at] = array_copy(self._queue, self._names[at], given[k])
+                value, _ = dense(given[k])
+                self._arrays[at] = array_copy(self._queue, self._names[at], value)
             parameters.versions[k] = given[k]._version
         return True
 

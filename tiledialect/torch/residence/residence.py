@@ -28,7 +28,14 @@ from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.torch.residence.device_tensors import DeviceTensor
 from tiledialect.torch.residence.file_memory import forget_pages, moved_to_file
 from tiledialect.torch.residence.uncounted_changes import count_changes
-from tiledialect.torch.tensors import Tensor, array_of, has_storage, tensor_of, tensor_type
+from tiledialect.torch.tensors import (
+    Tensor,
+    array_of,
+    dense,
+    has_storage,
+    tensor_of,
+    tensor_type,
+)
 
 Source = int | Callable[[], Any]
 """Place of an argument among the inputs of a graph; or what gives an array for each call."""
@@ -85,7 +92,7 @@ class Resident:
                 f"{self.name} has been changed on the host, and by a compiled model on its device: "
                 "call td.torch.to_host before the host's change, or to_device after it"
             )
-        array_of(self.name, parameter)[...] = array.get()
+        array_of(self.name, dense(parameter)[0])[...] = array.get()
         self.ahead = None
         _late.discard(self)
 
