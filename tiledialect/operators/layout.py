@@ -191,12 +191,8 @@ def section(
 
 def element(b: TensorBuilder, x: SSAValue, axis: int, place: int) -> SSAValue:
     """Part of a tensor at a place of an axis, which it lacks."""
-    kept = [k for k in range(len(shape(x))) if k != axis]
-    sizes = tuple(shape(x)[k] for k in kept)
-    if shape(x)[axis] == 1:
-        return reshape(b, x, sizes)
-    own = indices(len(kept))
-    return copy(b, x, sizes, own, (*own[:axis], IndexExpr() + place, *own[axis:]))
+    part = section(b, x, axis, place, place + 1)
+    return reshape(b, part, tuple(n for k, n in enumerate(shape(x)) if k != axis))
 
 
 def diagonal(b: TensorBuilder, x: SSAValue, offset: int, row: int, column: int) -> SSAValue:
