@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from building import type_of
 from compare import LARGEST, assert_close
+from row_schedules import kernels_of, random_schedule, tuple_of
 from running import Array, run
-from test_row_kernels import kernels_of, random_schedule, tuple_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
