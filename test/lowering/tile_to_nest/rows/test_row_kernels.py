@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from building import type_of
 from compare import LARGEST, assert_close
-from row_schedules import kernels_of, random_schedule, tuple_of
+from row_schedules import kernels_of, random_schedule, random_stages, tuple_of
 from running import Array, run
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
