@@ -222,7 +222,7 @@ class DeviceCall(BoundCall):
         self._changed = [(place, at[place]) for place in updated if place not in late]
         """Places of tensors that calls change at once among inputs and arguments."""
         self._late = [(own[numbers[p]], p, at[p]) for p in late]
-        self._keys = [place_of(self._queue, dense(own.parameter())[0]) for own, _, _ in self._late]
+        self._keys = [place_of(self._queue, own.parameter()) for own, _, _ in self._late]
         self._versions = [(numbers[p], p, p in facts.counted) for p in updated if p in numbers]
 
     def _keep_updates(self, values: Sequence[Any], arrays: Sequence[Any]) -> None:
@@ -290,7 +290,7 @@ class DeviceCall(BoundCall):
         self._run(arrays)
         made = self._made.made()
         copies = [*zip(self._made.memory, copied, strict=True)]
-        changes = [Change(self._names[k], dense(values[p])[0], arrays[k]) for p, k in self._changed]
+        changes = [Change(self._names[k], values[p], arrays[k]) for p, k in self._changed]
         bring_back(queue, changes, copies)
         # They wait until the arrays' memory has been read.
         del uploads
@@ -318,8 +318,7 @@ class DeviceCall(BoundCall):
                 return False
             if k in self._parameters:
                 at = self._parameters[k]
-                value, _ = dense(given[k])
-                self._arrays[at] = array_copy(self._queue, self._names[at], value)
+                self._arrays[at] = array_copy(self._queue, self._names[at], given[k])
             parameters.versions[k] = given[k]._version
         return True
 

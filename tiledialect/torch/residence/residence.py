@@ -307,7 +307,7 @@ def bring_back(
 
     A resident's copy is the array then. One that keeps updates is changed later.
     """
-    at_once = [(array_of(c.name, c.tensor), c.array) for c in changes if not c.is_late]
+    at_once = [(array_of(c.name, dense(c.tensor)[0]), c.array) for c in changes if not c.is_late]
     copy_to_host(queue, [*results, *at_once])
     for change in changes:
         if (own := resident(change.tensor)) is not None:
@@ -394,16 +394,21 @@ def resident(value: Any) -> Resident | None:
 
 
 def place_of(queue: Any, tensor: Tensor) -> tuple[Any, ...]:
-    """Key of the copy of a tensor on a queue's device."""
+    """Key of the copy of a tensor on a queue's device, which has the order of its memory."""
+    tensor, _ = dense(tensor)
     return queue, tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
 
 
 def array_copy(queue: Any, name: str, value: Any) -> Any:
-    """The copy of a tensor in the device's memory, made if there is none of its version."""
+    """The copy of a tensor on a device, with its axes in the order of the tensor's memory.
+
+    Made if there is none of its version.
+    """
     if not isinstance(value, Tensor | np.ndarray):
         return value
     if isinstance(value, DeviceTensor) and value.is_on_device and value.array.queue is queue:
         return value.array
+    value, _ = dense(value)
     own = resident(value)
     if own is None:
         return upload(queue, host_array(name, value))
