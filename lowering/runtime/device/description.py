@@ -26,7 +26,7 @@ SPEC_KEYS = (
     "compute_capability",
 )
 """Fields of a device in its description in the IR, by the same names."""
-IF_KNOWN = ("local_mem_unit", "sub_group_sizes")
+IF_KNOWN = ("local_mem_unit", "sub_group_sizes", "cache_sizes")
 """Fields of the description only if they are not 0 or empty."""
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from tiledialect.ir.target_spec import SIMULATOR
 from tiledialect.lowering.runtime.device import icd
 from tiledialect.platforms import INTEL, NVIDIA, OCLGRIND, POCL
+from tiledialect.schedule.cost.device import described
+from tiledialect.schedule.cost.traits import Kind
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -66,6 +68,8 @@ class Device:
     """Local memory of a compute unit, which several groups share; 0: not known."""
     sub_group_sizes: tuple[int, ...] = ()
     """The sizes of sub-groups whose work-items can exchange registers; empty: they cannot."""
+    cache_sizes: tuple[int, ...] = ()
+    """The sizes of the caches, the nearest one first; empty: not known."""
 
     @property
     def short_platform(self) -> str:
@@ -158,6 +162,7 @@ def describe(device: cl.Device, identity: str) -> Device:
         extensions=extensions,
         local_mem_unit=_local_mem_unit(device),
         sub_group_sizes=_sub_group_sizes(device, extensions),
+        cache_sizes=_cache_sizes(device),
     )
 
 
@@ -186,6 +191,18 @@ def _local_mem_unit(device: cl.Device) -> int:
     except (cl.Error, AttributeError):
         return 0
     return 1024 * NVIDIA_LOCAL.get(10 * major + minor, 0)
+
+
+def _cache_sizes(device: cl.Device) -> tuple[int, ...]:
+    """The sizes of the caches: Intel's CPU runtime tells a core's second one."""
+    import pyopencl as cl
+
+    is_cpu = bool(device.type & cl.device_type.CPU)
+    second = device.global_mem_cache_size
+    if not is_cpu or short_name(device.platform.name) != INTEL.short or not second:
+        return ()
+    first, _, *further = described(Kind.CPU, {}).cache_sizes
+    return (first, second, *further)
 
 
 SUB_GROUP_EXTENSIONS = frozenset(("cl_khr_subgroup_shuffle", "cl_intel_required_subgroup_size"))

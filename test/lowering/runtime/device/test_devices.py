@@ -17,13 +17,14 @@ import pyopencl as cl
 import pyopencl.array as cla
 import pytest
 from packaging.requirements import Requirement
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.dialects.dlti import TargetDeviceSpecAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.dlti import TargetDeviceSpecAttr, TargetSystemSpecAttr
 
 import tiledialect as td
-from tiledialect.ir.target_spec import SIMULATOR
+from tiledialect.ir.target_spec import SIMULATOR, SPEC, entries
 from tiledialect.lowering.runtime.device import device as values
 from tiledialect.lowering.runtime.device import devices, icd, probe, queues
+from tiledialect.lowering.runtime.device.description import device_spec
 from tiledialect.lowering.runtime.device.device import every_device, rank, short_name
 
 # pyright: reportPrivateUsage=false
@@ -237,3 +238,31 @@ def test_intels_runtime_may_compile_for_a_lesser_processor(
             platform=SimpleNamespace(name=name), native_vector_width_float=16
         )
         assert values._native_vector_width(opencl) == expected
+
+
+@pytest.mark.parametrize(
+    ("platform", "kind", "reported", "expected"),
+    [
+        ("Intel(R) OpenCL", "CPU", 512 << 10, (32 << 10, 512 << 10, 16 << 20)),
+        ("Intel(R) OpenCL", "CPU", 0, ()),
+        ("Intel(R) OpenCL Graphics", "GPU", 512 << 10, ()),
+        ("Portable Computing Language", "CPU", 32 << 20, ()),
+    ],
+)
+def test_intels_cpu_runtime_tells_the_second_cache(
+    platform: str, kind: str, reported: int, expected: tuple[int, ...]
+):
+    opencl: Any = SimpleNamespace(
+        platform=SimpleNamespace(name=platform),
+        type=getattr(cl.device_type, kind),
+        global_mem_cache_size=reported,
+    )
+    assert values._cache_sizes(opencl) == expected
+
+
+@pytest.mark.parametrize("sizes", [(), (32 << 10, 512 << 10, 16 << 20)])
+def test_the_target_spec_has_cache_sizes_where_they_are_known(sizes: tuple[int, ...]):
+    spec = device_spec(replace(td.devices()[0], cache_sizes=sizes), {})
+    found = entries(ModuleOp([], {SPEC: TargetSystemSpecAttr({"CPU": spec})}))
+    assert found is not None
+    assert found.get("cache_sizes", ()) == sizes
