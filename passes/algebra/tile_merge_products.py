@@ -22,7 +22,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index import sets
 from tiledialect.index.expr import Access, IndexExpr, Range
-from tiledialect.ir.names import keep_name, keep_place
+from tiledialect.ir.names import keep_name, keep_origin
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import argument_names
 from tiledialect.ir.tensor_builder import TensorBuilder
@@ -155,8 +155,7 @@ class Merging:
 
     def put(self, product: ContractionOp) -> None:
         """Replace the products, and ops on their results."""
-        keep_place(product, self.factors[0].op)
-        keep_name(product.result, self.factors[0].op.result)
+        keep_origin([product], self.factors[0].op)
         value = self.b.insert(product)
         results = self._results
         for users in self._users():
@@ -168,8 +167,7 @@ class Merging:
                 properties=users[0].properties,
                 attributes=users[0].attributes,
             )
-            keep_place(made, users[0])
-            keep_name(made.results[0], users[0].res)
+            keep_origin([made], users[0])
             value = self.b.insert(made)
             results = [user.res for user in users]
         self._share_out(value, results)

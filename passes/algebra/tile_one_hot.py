@@ -21,7 +21,7 @@ from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import GatherOp, ReshapeOp, ScatterOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.ir.names import give_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, keep_origin
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.algebra.rewrites.comparison_sums import as_comparison
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
@@ -223,9 +223,7 @@ class OneHotRewrite:
     def finish(self, result: SSAValue, names: Names) -> list[Operation]:
         """Result with its axes in the contraction's order."""
         self.moved(result, names, self.found.output)
-        for new in self.made:
-            keep_place(new, self.found.op)
-        keep_name(self.made[-1].results[0], self.found.op.result)
+        keep_origin(self.made, self.found.op)
         return self.made
 
     def moved(self, value: SSAValue, names: Names, wanted: Names) -> SSAValue:

@@ -22,7 +22,7 @@ from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.prefix import Prefix, prefix
-from tiledialect.ir.names import give_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, keep_origin
 from tiledialect.passes.algebra.rewrites.segmented_scans import segmented_scan
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
@@ -83,9 +83,7 @@ def as_scan(op: ContractionOp, found: Prefix) -> list[Operation]:
             op, Aggregation.assign, combination, [scan.result, *factors], found.result, op.default
         )
         made.append(result)
-    for new in made:
-        keep_place(new, op)
-    keep_name(made[-1].results[0], op.result)
+    keep_origin(made, op)
     return made
 
 

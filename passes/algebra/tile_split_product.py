@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Access, IndexExpr
 from tiledialect.ir.named_values import names_text, option_name
-from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, given_name, keep_origin
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.split.rewrites.piece_names import is_kept, piece_name
@@ -62,9 +62,7 @@ def split(op: ContractionOp, pair: tuple[int, ...]) -> tuple[ContractionOp, Cont
     first = _sum(inner, place, tuple(ranges[name].extent for name in kept))
     second = _sum([(first.result, place), outer], op.output.data, op.space().output_shape)
     give_name(first.result, piece_name(op, "factor"))
-    keep_name(second.result, op.result)
-    for new in (first, second):
-        keep_place(new, op)
+    keep_origin([first, second], op)
     return first, second
 
 

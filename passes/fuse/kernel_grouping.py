@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue, Use
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.normal_form import ranges_of
@@ -16,7 +16,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.ir.names import given_name, keep_name, keep_place
+from tiledialect.ir.names import given_name, keep_name
 from tiledialect.ir.ops_in import outer_operands
 from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS, sort_topologically
 from tiledialect.passes.specialize.tile_narrow_operands import is_widened
@@ -223,18 +223,15 @@ def make_kernel(ops: Sequence[Operation], copied: Collection[Operation] = ()) ->
         for op in reversed(ops):
             Rewriter.erase_op(op)
         return
-    last = ops[-1]
-    body = Block(arg_types=[v.type for v in inputs])
-    kernel = KernelOp(inputs, [v.type for v in outputs], Region(body))
-    keep_place(kernel, last)
-    Rewriter.insert_op(kernel, InsertPoint.after(last))
+    body, place = Block(arg_types=[v.type for v in inputs]), InsertPoint.after(ops[-1])
     for op in ops:
         op.detach()
-    body.add_ops(own)
+    body.add_ops([*own, YieldOp(outputs)])
+    kernel = KernelOp(inputs, body, like=ops[-1])
+    Rewriter.insert_op(kernel, place)
     for output, result in zip(outputs, kernel.outputs, strict=True):
         keep_name(result, output)
-        output.replace_uses_with_if(result, lambda use: use.operation not in own)
-    body.add_op(YieldOp(outputs))
+        output.replace_uses_with_if(result, lambda use: use.operation.parent is not body)
     for old, new in zip(inputs, body.args, strict=True):
         keep_name(new, old)
         old.replace_uses_with_if(new, lambda use: use.operation in own)

@@ -15,7 +15,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.small_stencils import is_covered
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
-from tiledialect.ir.names import keep_name, keep_names, keep_place, take_name
+from tiledialect.ir.names import keep_name, keep_names, take_name
 from tiledialect.ir.ops_in import outer_operands
 
 MAX_ARGUMENTS = 100
@@ -79,9 +79,7 @@ def merged(
         results += [values[output] for output in taken]
     body.add_op(YieldOp(results))
     _share_casts(body)
-    kernel = KernelOp(outer, [v.type for v in results], Region(body))
-    keep_place(kernel, second)
-    return kernel
+    return KernelOp(outer, body, like=second)
 
 
 def _share_casts(body: Block) -> None:
@@ -114,10 +112,7 @@ def pruned(kernel: KernelOp) -> KernelOp:
     inputs = [kernel.inputs[k] for k in used]
     for argument in [a for a in kernel.block.args if not a.uses]:
         kernel.block.erase_arg(argument)
-    body = kernel.detach_region(kernel.body)
-    new = KernelOp(inputs, [v.type for v in kernel.outputs], body)
-    new.axes = kernel.axes
-    keep_place(new, kernel)
+    new = KernelOp(inputs, kernel.detach_region(kernel.body), kernel.axes, like=kernel)
     kernel.erase()
     return new
 

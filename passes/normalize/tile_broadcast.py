@@ -19,7 +19,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.common_subexpressions import cse
-from tiledialect.ir.names import keep_name, keep_place
+from tiledialect.ir.names import keep_name, keep_origin
 from tiledialect.ir.ops_in import ops_of
 
 
@@ -88,9 +88,7 @@ def _elementwise_product(op: ContractionOp) -> list[Operation] | None:
     for operand in operands[1:]:
         made.append(kind.create(operands=[result, operand], result_types=[t]))
         (result,) = made[-1].results
-    for new in made:
-        keep_place(new, op)
-    keep_name(made[-1].results[0], op.result)
+    keep_origin(made, op)
     return made
 
 

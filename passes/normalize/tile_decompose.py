@@ -29,7 +29,7 @@ from tiledialect.dialects.tile.elementwise.ops import CastOp, ConstantOp, IndexO
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, ScatterOp, SumToOp
 from tiledialect.index.expr import IndexExpr
-from tiledialect.ir.names import give_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, keep_name, keep_origin, keep_place
 
 MAX_OPS = 100
 """Maximum ops of the search for an argument as large as their result."""
@@ -89,10 +89,8 @@ class DecomposeScatter(RewritePattern):
             ],
             shape=shape,
         )
-        keep_name(contraction.result, op.result)
         new = [*cast, *made, rows, contraction]
-        for other in new:
-            keep_place(other, op)
+        keep_origin(new, op)
         rewriter.replace(op, new)
 
 
@@ -146,8 +144,7 @@ class DecomposeSumTo(RewritePattern):
         contraction = ContractionOp(
             Aggregation.add, Combination.none, output, [(op.operand, access)], shape=like
         )
-        keep_place(contraction, op)
-        keep_name(contraction.result, op.result)
+        keep_origin([contraction], op)
         rewriter.replace(op, contraction)
 
 
@@ -180,8 +177,7 @@ class DropCustomGradient(RewritePattern):
             drop(op, op.value, rewriter)
         else:
             cast = CastOp.to(op.value, tensor_type(op.result).element_type)
-            keep_place(cast, op)
-            keep_name(cast.result, op.result)
+            keep_origin([cast], op)
             rewriter.replace(op, cast)
 
 

@@ -30,7 +30,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index.expr import IndexExpr, Range
 from tiledialect.ir.names import keep_name
-from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.ops_in import ops_of, values_in
 from tiledialect.passes.fuse.rules.axis_splitting import (
     AxisSplits,
     WindowAxes,
@@ -106,7 +106,7 @@ class Blocked:
         if parts is None:
             return None
         clone = self.kernel.clone()
-        values = dict(zip(_values(self.kernel), _values(clone), strict=True))
+        values = dict(zip(values_in(self.kernel.block), values_in(clone.block), strict=True))
         views: list[ReshapeOp] = []
 
         def view(value: SSAValue, wanted: Shape) -> SSAValue:
@@ -148,7 +148,7 @@ class Blocked:
         a tensor."""
         at = self.op.output.data.index(IndexExpr.of(self.index)) - len(shape(self.op.result))
         found: dict[SSAValue, AxisSplits] = {}
-        for v in _values(self.kernel):
+        for v in values_in(self.kernel.block):
             sizes = shape(v)
             if isinstance(v.owner, ConstantOp):
                 continue
@@ -225,10 +225,6 @@ class Made:
             results.append(after[-1].results[0])
         before = [*self.views, self.copy, self.kernel]
         Rewriter.replace_op(kernel, [*before, *after], results)
-
-
-def _values(kernel: KernelOp) -> list[SSAValue]:
-    return [*kernel.block.args, *(v for op in kernel.block.ops for v in op.results)]
 
 
 @dataclass(frozen=True)

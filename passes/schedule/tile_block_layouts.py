@@ -25,7 +25,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.ir.names import given_name, keep_name
-from tiledialect.ir.ops_in import ops_of
+from tiledialect.ir.ops_in import ops_of, values_in
 from tiledialect.passes.schedule.rewrites.block_classes import (
     Classes,
     blocked_axis,
@@ -36,7 +36,6 @@ from tiledialect.passes.schedule.rewrites.blocked_axes import (
     BlockedKernel,
     Blocks,
     blockable,
-    values_of,
 )
 from tiledialect.passes.schedule.rewrites.constants import known_values
 from tiledialect.passes.schedule.rewrites.layout_copies import copied
@@ -87,7 +86,7 @@ class _Rewriting:
 
     def replace(self, kernel: KernelOp, constants: Sequence[SSAValue]) -> bool:
         """Put a kernel for values in blocks before one; whether there are such values."""
-        own = {v: self.blocks[v] for v in values_of(kernel.block) if v in self.blocks}
+        own = {v: self.blocks[v] for v in values_in(kernel.block) if v in self.blocks}
         if not own:
             return False
         self.before = []
@@ -143,7 +142,7 @@ class _Layouts:
 
     def _roots(self, kernel: KernelOp) -> set[SSAValue]:
         """Classes of a kernel's values in blocks, by a value of each."""
-        return {self.classes.joined.find(v) for v in values_of(kernel.block) if v in self.blocks}
+        return {self.classes.joined.find(v) for v in values_in(kernel.block) if v in self.blocks}
 
     @property
     def connected(self) -> Collection[Sequence[int]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
@@ -25,9 +25,9 @@ from tiledialect.dialects.tile.schedule_text import (
 )
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import names_in, shape
-from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.errors import TileError
-from tiledialect.ir.names import keep_name, keep_place, with_type
+from tiledialect.ir.names import keep_name, with_type
+from tiledialect.ir.ops_in import values_in
 from tiledialect.passes.schedule.rewrites.collapsed_reads import collapse_reads
 from tiledialect.passes.views.concatenation import completing_kernels
 from tiledialect.schedule.cost.device import Device, device_of
@@ -44,7 +44,7 @@ MIN_ROW_ON_GPU = 128
 def joined(kernel: KernelOp, found: CollapsedAxes) -> KernelOp | None:
     """The kernel with two axes as one, not in the block yet; None if that is invalid."""
     body = kernel.body.clone()
-    made = dict(zip(_values(kernel.block), _values(body.block), strict=True))
+    made = dict(zip(values_in(kernel.block), values_in(body.block), strict=True))
     collapsed = replace(found, dropped={made[v]: k for v, k in found.dropped.items() if v in made})
     for op in body.block.ops:
         if isinstance(op, ContractionOp):
@@ -57,10 +57,8 @@ def joined(kernel: KernelOp, found: CollapsedAxes) -> KernelOp | None:
         ReshapeOp.of(v, shape(a)).result if a.type != v.type else v
         for v, a in zip(kernel.inputs, body.block.args, strict=True)
     ]
-    outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
-    new = KernelOp(inputs, [v.type for v in outputs], body)
+    new = KernelOp(inputs, body, like=kernel)
     new.attributes = dict(kernel.attributes)
-    keep_place(new, kernel)
     new.sym_name = kernel.sym_name
     if kernel.axes is not None:
         new.axes = DomainAttr(tuple(collapsed.ranges.items()))
@@ -89,10 +87,6 @@ def _join(op: ContractionOp, collapsed: CollapsedAxes) -> None:
     if op.domain is not None:
         ranges = {**before, **collapsed.ranges}
         op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
-
-
-def _values(block: Block) -> list[SSAValue]:
-    return [*block.args, *(v for op in block.ops for v in op.results)]
 
 
 def replace_kernel(new: KernelOp, kernel: KernelOp) -> None:

@@ -53,7 +53,7 @@ from tiledialect.dialects.tile.special import GatherOp, ScatterOp, SizedOp
 from tiledialect.errors import TileError, count
 from tiledialect.index.expr import IndexExpr
 from tiledialect.ir.control_flow import CONTROL
-from tiledialect.ir.names import keep_name, keep_place, take_name, with_type
+from tiledialect.ir.names import keep_name, keep_origin, take_name, with_type
 from tiledialect.ir.signature import (
     argument_names,
     find_function,
@@ -333,8 +333,7 @@ class _Specializer:
         op.verify_()
 
     def replace(self, op: TileOp, new: TileOp) -> None:
-        keep_place(new, op)
-        keep_name(new.results[0], op.results[0])
+        keep_origin([new], op)
         Rewriter.replace_op(op, new)
         if element_type(op.results[0]) == et.any_type:
             self.left_open.add(new)
@@ -381,8 +380,7 @@ class _Specializer:
                 Rewriter.replace_op(op, [], [value])
             else:
                 new = ConstantOp.create(result_types=[inferred], properties={"value": value})
-                keep_place(new, op)
-                keep_name(new.result, result)
+                keep_origin([new], op)
                 Rewriter.replace_op(op, new)
 
     def finish(self, op: func.ReturnOp) -> None:

@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.ir.names import give_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, keep_origin
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.target_spec import limit
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
@@ -80,11 +80,10 @@ class SplitScan:
             aggregation, operand, op.along, reverse=reverse, every=self.block, start=starts
         )
         self._as_type(self._add("blocks", scan), tensor_type(op.result).element_type)
+        keep_origin(self.made, op)
         for new in self.made:
-            keep_place(new, op)
             if isinstance(new, ContractionOp):
                 set_domain(new, new.space())
-        keep_name(self.made[-1].results[0], op.result)
         return self.made
 
     def _add(self, name: str, op: Operation) -> SSAValue:

@@ -19,7 +19,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ScatterOp
 from tiledialect.errors import TileError
 from tiledialect.index.expr import IndexExpr
-from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, given_name, keep_origin
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.schedule.cost.device import Device, device_of
@@ -70,10 +70,8 @@ def split(op: ScatterOp, parts: int) -> list[Operation]:
         shape=shape,
     )
     set_domain(total, total.space())
-    for new in (made, total):
-        keep_place(new, op)
+    keep_origin([made, total], op)
     give_name(made.result, f"{given_name(op.result) or 'sums'}_parts")
-    keep_name(total.result, op.result)
     return [made, total]
 
 

@@ -11,7 +11,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise.ops import BitAndOp, CmpEqOp, IndexOp, SelectOp
 from tiledialect.dialects.tile.special import ReshapeOp
-from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, given_name, keep_name, keep_origin
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.views.initial_values import filled
 
@@ -25,9 +25,7 @@ def select_diagonals(block: Block) -> None:
     for op in list(block.ops):
         if isinstance(op, ContractionOp) and (row := _row_of(op)) is not None:
             made = [row, *_selection(op, row.result)]
-            for new in made:
-                keep_place(new, op)
-            keep_name(made[-1].results[0], op.result)
+            keep_origin(made, op)
             Rewriter.replace_op(op, made, made[-1].results)
 
 

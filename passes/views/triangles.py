@@ -18,7 +18,7 @@ from tiledialect.dialects.tile.elementwise.ops import (
     SelectOp,
 )
 from tiledialect.index.expr import IndexExpr
-from tiledialect.ir.names import keep_name, keep_place
+from tiledialect.ir.names import keep_origin
 from tiledialect.passes.views.initial_values import initial_value
 
 LARGEST = 2**31
@@ -37,9 +37,7 @@ def select_inside(block: Block) -> None:
     for op in list(block.ops):
         if isinstance(op, ContractionOp) and _takes_in_place(op) and (test := _test(op)):
             made = _selection(op, *test)
-            for new in made:
-                keep_place(new, op)
-            keep_name(made[-1].results[0], op.result)
+            keep_origin(made, op)
             Rewriter.replace_op(op, made, made[-1].results)
 
 

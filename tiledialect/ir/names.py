@@ -124,6 +124,13 @@ def keep_place(new: Operation, old: Operation) -> None:
     set_place(new, place_of(old))
 
 
+def keep_origin(new: Sequence[Operation], old: Operation) -> None:
+    """Give ops that replace one its place, and the last one's result its result's name."""
+    for op in new:
+        keep_place(op, old)
+    keep_name(new[-1].results[0], old.results[0])
+
+
 def set_place(op: Operation, place: FileLineColLoc | None) -> None:
     """Note the place in the source from which an op is; its results keep their names."""
     op.location = _location(_names(op), place)

@@ -1,4 +1,4 @@
-"""The ops in an op."""
+"""The ops in an op, and the values of a block."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ def ops_of(outer: Operation | Block, *kinds: type[Op]) -> list[Op]:
     # Few types are asked about, in the place of all ops.
     wanted = {kind for kind in set(map(type, found)) if issubclass(kind, kinds)}
     return [op for op in found if type(op) in wanted]  # pyright: ignore[reportReturnType]
+
+
+def values_in(block: Block) -> list[SSAValue]:
+    """Arguments of a block, and the results of its ops."""
+    return [*block.args, *(v for op in block.ops for v in op.results)]
 
 
 def ops_between(first: Operation, last: Operation) -> Iterator[Operation]:

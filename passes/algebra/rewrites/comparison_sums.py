@@ -14,7 +14,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.operand_loads import broadcast_access
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.ir.names import keep_name, keep_place
+from tiledialect.ir.names import keep_origin
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 
@@ -44,8 +44,7 @@ def as_comparison(op: ContractionOp) -> ContractionOp | None:
         return None
     made.constraints = ArrayAttr[ConstraintAttr]([])
     set_domain(made, made.space())
-    keep_place(made, op)
-    keep_name(made.result, op.result)
+    keep_origin([made], op)
     return made
 
 

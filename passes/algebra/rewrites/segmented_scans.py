@@ -19,7 +19,7 @@ from tiledialect.dialects.tile.elementwise.ops import CmpEqOp, ConstantOp, Selec
 from tiledialect.dialects.tile.scan import ScanOp
 from tiledialect.index.contraction import IndexSpace
 from tiledialect.index.prefix import Prefix
-from tiledialect.ir.names import give_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, keep_origin
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 
 
@@ -38,9 +38,7 @@ def segmented_scan(op: ContractionOp, found: Prefix) -> list[Operation]:
     made = _EqualitySum(op, found, *pair).ops()
     if not made or made[-1].results[0].type != op.result.type:
         return []
-    for new in made:
-        keep_place(new, op)
-    keep_name(made[-1].results[0], op.result)
+    keep_origin(made, op)
     return made
 
 

@@ -31,7 +31,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.index.expr import Access, Constraint, IndexExpr, Range
 from tiledialect.index.names import numbered_names
-from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, given_name, keep_origin
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain
 from tiledialect.passes.split.rewrites.piece_names import piece_name
 from tiledialect.passes.views.initial_values import filled
@@ -198,9 +198,8 @@ class WinogradRewrite:
         inputs = [(value, tuple(map(IndexExpr.of, plain))), self._numbers(RESULT)]
         shape = self.op.space().output_shape
         self._sum(self._access(RESULT), shape, inputs, self._constraints(RESULT))
-        keep_name(self.made[-1].results[0], self.op.result)
+        keep_origin(self.made, self.op)
         for new in self.made:
-            keep_place(new, self.op)
             if given_name(new.results[0]) is None:
                 give_name(new.results[0], _name(new))
         return self.made

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tiledialect.analysis.collapsed_axes import accesses_of
@@ -26,7 +26,8 @@ from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import Constraint, IndexExpr, Range
 from tiledialect.index.sets import interval
-from tiledialect.ir.names import keep_place, with_type
+from tiledialect.ir.names import with_type
+from tiledialect.ir.ops_in import values_in
 
 Digits = tuple[str, ...]
 """Indices whose mixed radix number is an expression, the most significant first."""
@@ -167,7 +168,7 @@ def splits_like(kernel: KernelOp, value: SSAValue, parts: AxisSplits) -> ValueSp
     if shape(value) != shape(kernel.outputs[0]):
         return None
     found: dict[SSAValue, AxisSplits] = {}
-    for v in (*kernel.block.args, *(r for op in kernel.block.ops for r in op.results)):
+    for v in values_in(kernel.block):
         if not isinstance(v.owner, ConstantOp):
             sizes = shape(v)
             aligned = zip(sizes, parts[len(parts) - len(sizes) :], strict=True)
@@ -186,7 +187,7 @@ def split_axes(
     ``view`` gives its operands: the kernel's, in another shape.
     """
     body = kernel.body.clone()
-    for old, new in zip(_values(kernel.block), _values(body.block), strict=True):
+    for old, new in zip(values_in(kernel.block), values_in(body.block), strict=True):
         if old in parts:
             t = make_type(split_shape(parts[old]), tensor_type(old).element_type)
             if t != new.type:
@@ -200,9 +201,7 @@ def split_axes(
             new.axis = IntegerAttr(axis, IndexType())
     pairs = zip(kernel.inputs, body.block.args, strict=True)
     inputs = [view(v, shape(argument)) for v, argument in pairs]
-    outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
-    new = KernelOp(inputs, [v.type for v in outputs], body)
-    keep_place(new, kernel)
+    new = KernelOp(inputs, body, like=kernel)
     try:
         new.verify()
     except VerifyException:
@@ -228,7 +227,3 @@ def _split(old: ContractionOp, new: ContractionOp, axes: WindowAxes) -> None:
     new.output = axes.access(old.result, old.output)
     new.constraints = ArrayAttr[ConstraintAttr](axes.constraints)
     new.domain = DomainAttr(tuple((n, axes.ranges[n]) for n in new.index_names))
-
-
-def _values(block: Block) -> list[SSAValue]:
-    return [*block.args, *(v for op in block.ops for v in op.results)]

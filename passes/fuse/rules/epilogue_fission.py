@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.kernel_facts import makers
@@ -22,7 +22,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import Map, Rows
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.ir.names import give_name, given_name, keep_name, keep_place, take_name
+from tiledialect.ir.names import give_name, given_name, keep_name, take_name
 from tiledialect.passes.fuse.fusion_cost import bytes_of
 from tiledialect.passes.fuse.kernel_merging import pruned, users_of
 
@@ -251,6 +251,4 @@ def _kernel(
         keep_name(argument, value)
     body.add_ops([op.clone(values) for op in ops])
     body.add_op(YieldOp([values[v] for v in results]))
-    kernel = KernelOp(list(inputs.values()), [v.type for v in results], Region(body))
-    keep_place(kernel, like)
-    return kernel
+    return KernelOp(list(inputs.values()), body, like=like)

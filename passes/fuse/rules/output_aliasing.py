@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.memory_updates import UpdatedMemory, updates
@@ -20,7 +20,7 @@ from tiledialect.dialects.tile.elementwise.ops import IdentOp, SelectOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.yielding import YieldOp
-from tiledialect.ir.names import give_name, given_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, given_name, keep_name
 from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS
 from tiledialect.schedule.output_box import leaves_unwritten
 
@@ -146,9 +146,8 @@ def _copied_once(origin: SSAValue, places: Sequence[_ReturnOperand]) -> Sequence
     keep_name(body.args[0], origin)
     same = IdentOp.create(operands=[body.args[0]], result_types=[origin.type])
     give_name(same.res, places[0].name)
-    count = len(places)
-    body.add_ops([same, YieldOp([same.res] * count)])
-    kernel = KernelOp([origin], [origin.type] * count, Region(body))
+    body.add_ops([same, YieldOp([same.res] * len(places))])
+    kernel = KernelOp([origin], body)
     Rewriter.insert_op(kernel, InsertPoint.before(places[0].returned))
     return kernel.outputs
 
@@ -174,8 +173,7 @@ def _repeated(
     yielded = [*last.values, *(inside[value] for value, more in values.items() for _ in more)]
     Rewriter.replace_op(last, YieldOp(yielded))
     body = kernel.detach_region(kernel.body)
-    new = KernelOp(kernel.inputs, [v.type for v in yielded], body, axes=kernel.axes)
-    keep_place(new, kernel)
+    new = KernelOp(kernel.inputs, body, kernel.axes, like=kernel)
     new.attributes.update(kernel.attributes)
     for before, after in zip(kernel.outputs, new.outputs[:old], strict=True):
         keep_name(after, before)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from xdsl.dialects import func
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from tiledialect.analysis.value_bounds import magnitude
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
@@ -22,7 +22,7 @@ from tiledialect.dialects.tile.base import shape_of, tensor_type
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.elementwise import ops as ew
 from tiledialect.dialects.tile.special import ReshapeOp, SumToOp
-from tiledialect.ir.names import keep_name, keep_place
+from tiledialect.ir.names import keep_origin
 
 LARGE = 125
 """Power of two beyond which the reciprocal of a float may not be a normal one."""
@@ -47,11 +47,8 @@ def approximate_divisions(function: func.FuncOp, outputs: Sequence[SSAValue]) ->
         if isinstance(op, ew.DivOp) and op.results[0] not in exact and divides_rows(op):
             reciprocal = ew.RecipOp.make(op.operands[1])
             product = ew.MulOp.make(op.operands[0], reciprocal.results[0])
-            for new in (reciprocal, product):
-                keep_place(new, op)
-            Rewriter.insert_op(reciprocal, InsertPoint.before(op))
-            keep_name(product.results[0], op.results[0])
-            Rewriter.replace_op(op, product)
+            keep_origin([reciprocal, product], op)
+            Rewriter.replace_op(op, [reciprocal, product], product.results)
 
 
 def divides_rows(op: Operation) -> bool:

@@ -19,7 +19,7 @@ from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.index.expr import Access, IndexExpr, Range
 from tiledialect.index.names import numbered_names
-from tiledialect.ir.names import keep_name, keep_place
+from tiledialect.ir.names import keep_origin
 
 
 def split_index(op: ContractionOp, name: str, sizes: Sequence[int]) -> ReshapeOp | None:
@@ -37,8 +37,7 @@ def split_index(op: ContractionOp, name: str, sizes: Sequence[int]) -> ReshapeOp
         return None
     shapes = [_split(v, own, sizes) for v, own in zip(values, axes, strict=True) if own is not None]
     new = _with_indices(op, name, sizes, shapes)
-    keep_place(new, op)
-    keep_name(new.result, op.result)
+    keep_origin([new], op)
     view = ReshapeOp.of(new.result, shape(op.result))
     Rewriter.insert_op(new, InsertPoint.before(op))
     Rewriter.replace_op(op, view)

@@ -22,7 +22,7 @@ from tiledialect.dialects.tile.elementwise.ops import ConstantOp, ElementwiseOp,
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp, before_reshapes
 from tiledialect.dialects.tile.structure.row_axes import shape
-from tiledialect.ir.names import keep_name, keep_place
+from tiledialect.ir.names import keep_name, keep_origin
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.passes.normalize.rewrites.index_splitting import split_reader
 
@@ -130,8 +130,7 @@ def _replace(op: ElementwiseOp, source: SSAValue, wanted: list[Shape]) -> Reshap
         properties=op.properties,
         attributes=op.attributes,
     )
-    keep_place(new, op)
-    keep_name(new.results[0], old)
+    keep_origin([new], op)
     view = ReshapeOp.of(new.results[0], shape(old))
     Rewriter.insert_op([*made, new], InsertPoint.before(op))
     Rewriter.replace_op(op, view)

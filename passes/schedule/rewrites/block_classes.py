@@ -18,6 +18,7 @@ from tiledialect.dialects.tile.elementwise.ops import ElementwiseOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.structure.row_axes import shape
+from tiledialect.ir.ops_in import values_in
 from tiledialect.passes.schedule.rewrites.blocked_axes import (
     Access,
     Blocks,
@@ -25,7 +26,6 @@ from tiledialect.passes.schedule.rewrites.blocked_axes import (
     blockable,
     is_reshape,
     moving_index,
-    values_of,
     whole_index,
 )
 from tiledialect.schedule.cost.device import Device
@@ -118,7 +118,7 @@ class Classes:
             self.pinned.update((*kernel.inputs, *kernel.outputs))
             return
         (axis,) = own
-        self.axes.update(dict.fromkeys((*values_of(kernel.block), *kernel.outputs), axis))
+        self.axes.update(dict.fromkeys((*values_in(kernel.block), *kernel.outputs), axis))
         inner = (v for v in kernel.block.args if v not in constants)
         outer = (
             v for v, a in zip(kernel.inputs, kernel.block.args, strict=True) if a not in constants
@@ -137,7 +137,7 @@ class Classes:
     def _add_rows(self, kernel: KernelOp, axis: int) -> None:
         """Take over that all values of a row kernel lie along the same axes, of which one over
         which something aggregates stays whole."""
-        values = [v for v in values_of(kernel.block) if shape(v)]
+        values = [v for v in values_in(kernel.block) if shape(v)]
         self.join(values)
         axes = [*kernel.axes.ranges] if kernel.axes is not None else []
         if len(axes) < axis or axes[-axis] in kernel.reduced:
@@ -218,8 +218,8 @@ def _own_axes(kernels: Collection[KernelOp], known: Collection[SSAValue]) -> Ite
 def classes_of(function: func.FuncOp, known: Collection[SSAValue], axis: int) -> Classes:
     """Classes of a function's values."""
     block = function.body.block
-    inner = [v for op in block.ops if isinstance(op, KernelOp) for v in values_of(op.block)]
-    found = Classes(axis, [*values_of(block), *inner])
+    inner = [v for op in block.ops if isinstance(op, KernelOp) for v in values_in(op.block)]
+    found = Classes(axis, [*values_in(block), *inner])
     found.pinned.update(block.args)
     for op in block.ops:
         if isinstance(op, KernelOp) and blockable(op, known):

@@ -8,7 +8,7 @@ from math import gcd
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from tiledialect.dialects.tile.attributes import (
     AccessAttr,
@@ -24,7 +24,8 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.structure.row_axes import shape
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr, Range
-from tiledialect.ir.names import keep_place, with_type
+from tiledialect.ir.names import with_type
+from tiledialect.ir.ops_in import values_in
 
 Access = Sequence[IndexExpr]
 T = TypeVar("T")
@@ -119,11 +120,6 @@ def _ranges(op: ContractionOp) -> Mapping[str, Range]:
     return op.domain.ranges if op.domain is not None else {}
 
 
-def values_of(block: Block) -> list[SSAValue]:
-    """Arguments of a block, and the results of its ops."""
-    return [*block.args, *(v for op in block.ops for v in op.results)]
-
-
 def moving_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
     """The index that alone moves along an axis of a contraction's tensor, step by step, and along
     no other axis of it."""
@@ -183,7 +179,7 @@ class BlockedKernel:
         their axes in an order, too.
         """
         body = self.kernel.body.clone()
-        pairs = zip(values_of(self.kernel.block), values_of(body.block), strict=True)
+        pairs = zip(values_in(self.kernel.block), values_in(body.block), strict=True)
         same: dict[SSAValue, SSAValue] = dict(pairs)
         for value, own in self.blocks.items():
             same[value] = _reshaped(same[value], own.shape(shape(value)))
@@ -203,10 +199,8 @@ class BlockedKernel:
                 if order is not None:
                     wanted, axes = order
                     inputs[number] = packed(self.kernel.inputs[number], wanted, axes)
-        outputs = next(op for op in body.block.ops if isinstance(op, YieldOp)).values
-        made = KernelOp(inputs, [v.type for v in outputs], body, axes=self._axes())
+        made = KernelOp(inputs, body, self._axes(), like=self.kernel)
         made.sym_name = self.kernel.sym_name
-        keep_place(made, self.kernel)
         return made
 
     def _axes(self) -> DomainAttr | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, UnitAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.discardable import STAGING
@@ -91,7 +91,7 @@ def copied(value: SSAValue, stage: GlobalStage, name: str) -> KernelOp:
     op.domain = DomainAttr(tuple((name, ranges[name]) for name in op.index_names))
     give_name(op.result, name)
     block.add_ops([op, YieldOp([op.result])])
-    kernel = KernelOp([value], [op.result.type], Region(block))
+    kernel = KernelOp([value], block)
     kernel.attributes[STAGING] = UnitAttr()
     give_name(kernel.outputs[0], name)
     kernel.sym_name = StringAttr(name)

@@ -18,7 +18,7 @@ from tiledialect.errors import TileError
 from tiledialect.index import sets
 from tiledialect.index.contraction import IndexSpace, UnboundedIndexError
 from tiledialect.index.expr import Constraint, IndexExpr, Range
-from tiledialect.ir.names import give_name, keep_name, keep_place
+from tiledialect.ir.names import give_name, keep_origin
 from tiledialect.passes.normalize.rewrites.change_indices import set_domain, unbounded
 from tiledialect.passes.normalize.tile_bounds import needed_constraints
 from tiledialect.passes.split.rewrites.piece_names import piece_name
@@ -145,12 +145,11 @@ class ReductionSplit:
         if tensor_type(total.result).element_type != wanted:
             made.append(CastOp.to(total.result, wanted))
         for new in made:
-            keep_place(new, op)
             if isinstance(new, ContractionOp) and op.domain is not None:
                 set_domain(new, new.space())
         give_name(partial.result, piece_name(op, "parts"))
         give_name(total.result, "total")
-        keep_name(made[-1].results[0], op.result)
+        keep_origin(made, op)
         return made
 
     def _contraction(

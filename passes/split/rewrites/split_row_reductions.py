@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.reachability import Reachability
@@ -261,8 +261,7 @@ class PartsKernel:
         Rewriter.replace_op(self.build.before, YieldOp(values))
         shape = self._shape(self.group.rows.shape)
         axes = DomainAttr(tuple((f"d{k}", Range(0, n)) for k, n in enumerate(shape)))
-        kernel = KernelOp([*self.inputs], [v.type for v in values], Region(self.block), axes=axes)
-        keep_place(kernel, self.before)
+        kernel = KernelOp([*self.inputs], self.block, axes, like=self.before)
         Rewriter.insert_op(kernel, InsertPoint.before(self.before))
         for value, inner in zip(kernel.outputs, values, strict=True):
             keep_name(value, inner)

@@ -21,7 +21,7 @@ from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.unit_axes import ComputeUnitAxes
 from tiledialect.errors import TileError
 from tiledialect.index.expr import Constraint, IndexExpr
-from tiledialect.ir.names import from_hint, keep_name, keep_place, take_name
+from tiledialect.ir.names import from_hint, keep_origin, take_name
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,7 @@ class MultiplyOut(RewritePattern):
             new = [ew.RecipOp.make(base)]
         else:
             return
-        for other in new:
-            keep_place(other, op)
-        keep_name(new[-1].results[0], op.res)
+        keep_origin(new, op)
         rewriter.replace(op, new)
 
 
@@ -228,8 +226,7 @@ def substituted(
         attributes=dict(op.attributes),
         is_wide=op.is_wide,
     )
-    keep_place(new, op)
-    keep_name(new.result, op.result)
+    keep_origin([new], op)
     for name in op.index_names:
         if name not in new.index_names:
             raise TileError.at(op, f"nothing bounds the index {from_hint(name)}")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -46,7 +46,7 @@ from tiledialect.dialects.tile.structure.schedules import (
 )
 from tiledialect.dialects.tile.yielding import EndsInYield, YieldOp
 from tiledialect.index.expr import Range
-from tiledialect.ir.names import given_name
+from tiledialect.ir.names import given_name, keep_place
 from tiledialect.schedule.loops import LoopIndex, Schedule, ScheduleError, check
 from tiledialect.schedule.scans import ScanLevels
 from tiledialect.schedule.scatters import rows_of_item
@@ -103,18 +103,25 @@ class KernelOp(IRDLOperation):
     def __init__(
         self,
         inputs: Sequence[SSAValue],
-        result_types: Sequence[Attribute],
-        body: Region,
-        schedule: ScheduleAttr | None = None,
+        body: Block | Region,
         axes: DomainAttr | None = None,
+        like: Operation | None = None,
     ):
-        """Make a kernel; ``body`` has an argument for each input and ends in a `tile.yield`."""
+        """Make a kernel; ``body`` has an argument for each input and ends in a `tile.yield`.
+
+        It has the place of ``like``.
+        """
+        region = Region(body) if isinstance(body, Block) else body
+        last = region.block.last_op
+        assert isinstance(last, YieldOp)
         super().__init__(
             operands=[inputs],
-            result_types=[result_types],
-            properties={"schedule": schedule, "axes": axes},
-            regions=[body],
+            result_types=[last.values.types],
+            properties={"axes": axes},
+            regions=[region],
         )
+        if like is not None:
+            keep_place(self, like)
 
     @property
     def block(self) -> Block:
@@ -336,8 +343,10 @@ class KernelOp(IRDLOperation):
         attributes = parser.parse_optional_attr_dict_with_keyword()
         arguments = [name.resolve(value.type) for name, value in pairs]
         body = parser.parse_region(arguments)
-        op = cls([value for _, value in pairs], types, body, None, axes)
-        op.sym_name = symbol
+        op = cls.build(
+            operands=[[value for _, value in pairs]], result_types=[types], regions=[body]
+        )
+        op.sym_name, op.axes = symbol, axes
         op.attributes.update({} if attributes is None else attributes.data)
         if schedule is not None:
             op.schedule = ScheduleAttr(op.mark(op._with_computed(schedule, computed, parser)))
