@@ -5,13 +5,14 @@ from __future__ import annotations
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tiledialect.dialects.nest.asynchronous import WaitOp
 from tiledialect.dialects.tile.constants import constant_integer
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.lowering.gpu.utils.loops import carry
 
 
 class GpuCountCopiesPass(ModulePass):
@@ -41,7 +42,7 @@ def _count(loop: scf.ForOp) -> None:
             counted.setdefault(found, []).append(op)
     if not counted:
         return
-    starts: list[Operation] = []
+    starts: list[arith.ConstantOp] = []
     last = block.last_op
     assert isinstance(last, scf.YieldOp)
     values = list(last.operands)
@@ -55,13 +56,7 @@ def _count(loop: scf.ForOp) -> None:
         for op in remainders:
             Rewriter.replace_op(op, [], [counter])
     block.add_op(scf.YieldOp(*values))
-    loop.body.detach_block(block)
-    inits = [*loop.iter_args, *(op.results[0] for op in starts)]
-    new = scf.ForOp(loop.lb, loop.ub, loop.step, inits, block)
-    new.attributes.update(loop.attributes)
-    for a, b in zip(loop.results, new.results, strict=False):
-        b.name_hint = a.name_hint
-    Rewriter.replace_op(loop, [*starts, new], new.results[: len(loop.results)])
+    carry(loop, [op.result for op in starts], starts)
 
 
 def _next(block: Block, counter: SSAValue, modulus: int) -> SSAValue:

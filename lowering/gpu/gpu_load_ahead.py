@@ -16,6 +16,7 @@ from xdsl.traits import is_side_effect_free
 from tiledialect.dialects.nest.asynchronous import CommitOp, WaitOp
 from tiledialect.dialects.nest.instruction import FragmentOp, InstructionOp
 from tiledialect.ir.ops_in import ops_in, ops_of
+from tiledialect.lowering.gpu.utils.loops import carry
 
 LOADS = (FragmentOp, vector.LoadOp, memref.LoadOp)
 """Ops that read tiles: in a loop that waits for copies, no others do."""
@@ -107,13 +108,7 @@ class PipelinedStep:
             if not any(result.uses for result in op.results):
                 Rewriter.erase_op(op)
         yielded.erase()
-        loop.body.detach_block(block)
-        inits = [*loop.iter_args, *(now[v] for v in self.factors)]
-        new = scf.ForOp(loop.lb, loop.ub, loop.step, inits, block)
-        new.attributes.update(loop.attributes)
-        for a, b in zip(loop.results, new.results, strict=False):
-            b.name_hint = a.name_hint
-        Rewriter.replace_op(loop, [*starts, *before, new], new.results[: len(loop.results)])
+        carry(loop, [now[v] for v in self.factors], [*starts, *before])
 
 
 def _needed(values: Sequence[SSAValue], ops: Sequence[Operation]) -> list[Operation]:

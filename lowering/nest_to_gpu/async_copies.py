@@ -44,12 +44,8 @@ def _copy(kernel: GpuKernel, load: Operation, store: StoreOp) -> bool:
         _start(kernel, load, store, at_once)
         return True
     # Of fewer pieces than work-items some have none.
-    test, block = kernel.indices.test(there), Block()
-    kernel.enter(block)
-    _start(kernel, load, store, at_once)
-    block.add_op(scf.YieldOp())
-    kernel.leave()
-    kernel.indices.here.block.add_op(scf.IfOp(test, [], [block]))
+    with kernel.where(there):
+        _start(kernel, load, store, at_once)
     return True
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from typing import NamedTuple
 
-from xdsl.dialects import gpu, vector
+from xdsl.dialects import gpu, scf, vector
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import Pure
@@ -146,6 +147,16 @@ class GpuKernel:
         self.indices.leave()
         for key in self.noted.pop():
             del self.known[key]
+
+    @contextmanager
+    def where(self, condition: Condition) -> Generator[None]:
+        """Build a branch that is taken under a condition."""
+        test, block = self.indices.test(condition), Block()
+        self.enter(block)
+        yield
+        block.add_op(scf.YieldOp())
+        self.leave()
+        self.indices.here.block.add_op(scf.IfOp(test, [], [block]))
 
     # -- indices ---------------------------------------------------------------------------
 

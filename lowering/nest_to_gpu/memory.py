@@ -178,13 +178,8 @@ def store(kernel: GpuKernel, op: Operation) -> None:
     if condition == ALWAYS:
         store_at(kernel, op, value, place)
         return
-    test = kernel.indices.test(condition)
-    then = Block()
-    kernel.enter(then)
-    store_at(kernel, op, value, place)
-    then.add_op(scf.YieldOp())
-    kernel.leave()
-    kernel.indices.here.block.add_op(scf.IfOp(test, [], [then]))
+    with kernel.where(condition):
+        store_at(kernel, op, value, place)
 
 
 def store_at(kernel: GpuKernel, op: StoreOp, value: SSAValue, place: Expr) -> None:

@@ -31,13 +31,16 @@ def convert(type: CType, e: Expr) -> Expr:
     return call(f"convert_{type.name}", e) if type.is_vector else cast(type.name, e)
 
 
+def _converted(scope: Scope, op: Operation) -> tuple[Expr, CType, CType]:
+    """The operand of a conversion, its type, and the result's."""
+    return scope.expr(op.operands[0]), operand_type(scope, op), result_type(scope, op)
+
+
 def _emit_int_to_float(*, is_unsigned: bool) -> Emitter:
     """sitofp and uitofp."""
 
     def emit(scope: Scope, op: Operation) -> Expr:
-        e = scope.expr(op.operands[0])
-        source = operand_type(scope, op)
-        type = result_type(scope, op)
+        e, source, type = _converted(scope, op)
         if source.kind == "bool":
             return bool_to_number(type, e, is_unsigned=is_unsigned)
         return rounded(scope, type, convert(type, unsigned(e, source) if is_unsigned else e))
@@ -73,9 +76,7 @@ def _emit_extend(*, is_unsigned: bool) -> Emitter:
     """extsi and extui."""
 
     def emit(scope: Scope, op: Operation) -> Expr:
-        e = scope.expr(op.operands[0])
-        source = operand_type(scope, op)
-        type = result_type(scope, op)
+        e, source, type = _converted(scope, op)
         if source.kind == "bool":
             return bool_to_number(type, e, is_unsigned=is_unsigned)
         if not is_unsigned:
@@ -90,9 +91,7 @@ def _emit_extend(*, is_unsigned: bool) -> Emitter:
 
 def _emit_truncate(scope: Scope, op: Operation) -> Expr:
     """trunci keeps the low bits."""
-    e = scope.expr(op.operands[0])
-    source = operand_type(scope, op)
-    type = result_type(scope, op)
+    e, source, type = _converted(scope, op)
     if type.kind == "bool":
         bit = binary("&", e, literal(1, source))
         return mask(source, binary("!=", bit, literal(0, source)))
@@ -101,9 +100,7 @@ def _emit_truncate(scope: Scope, op: Operation) -> Expr:
 
 def _emit_index_cast(scope: Scope, op: Operation) -> Expr:
     """index_cast sign-extends or truncates."""
-    e = scope.expr(op.operands[0])
-    source = operand_type(scope, op)
-    type = result_type(scope, op)
+    e, source, type = _converted(scope, op)
     if source == type:
         return e
     if type.kind == "bool":
@@ -128,9 +125,7 @@ def _emit_extend_float(scope: Scope, op: Operation) -> Expr:
 def _emit_truncate_float(scope: Scope, op: Operation) -> Expr:
     """truncf rounds to nearest, ties to even, and once: from double to half directly. Only to
     bf16 it goes by way of float."""
-    e = scope.expr(op.operands[0])
-    source = operand_type(scope, op)
-    type = result_type(scope, op)
+    e, source, type = _converted(scope, op)
     if is_bf16(op.results[0].type):
         single = replace(type, base="float", bits=32, kind="float")
         e = e if source.bits == 32 else convert(single, e)
@@ -143,9 +138,7 @@ def _emit_truncate_float(scope: Scope, op: Operation) -> Expr:
 
 def _emit_bitcast(scope: Scope, op: Operation) -> Expr:
     """bitcast keeps the bits."""
-    e = scope.expr(op.operands[0])
-    source = operand_type(scope, op)
-    type = result_type(scope, op)
+    e, source, type = _converted(scope, op)
     if source == type:
         return e
     if {source.kind, type.kind} == {"half", "int"} and source.lanes == type.lanes:

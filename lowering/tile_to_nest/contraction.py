@@ -349,7 +349,7 @@ class ContractionNest:
     @cached_property
     def _padded_axes(self) -> tuple[int, ...]:
         """Axes of the first operand beyond which elements of the output read."""
-        return sets.tested_axes(self.space, self.kernel.ranges, 0)
+        return sets.tested_axes(self.space, self.kernel.ranges)
 
     def _compared(self, kind: str, place: Expr, bound: int) -> SSAValue:
         """Compare an index with a bound, as numbers: lanes may differ in them."""

@@ -16,7 +16,7 @@ from tiledialect.dialects.tile.attributes import Aggregation
 from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.errors import TileError
-from tiledialect.ir.named_values import named_values
+from tiledialect.ir.named_values import named_results
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
@@ -87,7 +87,7 @@ class TileWinogradPass(PassWithFlags):
     def _named(self, module: ModuleOp, name: str) -> SlidingSum:
         """The contraction of this name."""
         results = [op.result for op in ops_of(module, ContractionOp)]
-        op = named_values(results, name, "contraction")[0].owner
+        op = named_results(results, name)[0].owner
         assert isinstance(op, ContractionOp)
         if (found := SlidingSum.of(op)) is not None:
             return found

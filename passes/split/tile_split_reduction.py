@@ -15,7 +15,7 @@ from tiledialect.dialects.tile.base import name_of
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.errors import TileError
-from tiledialect.ir.named_values import named_values
+from tiledialect.ir.named_values import named_results
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.pass_flags import PassWithFlags
 from tiledialect.ir.target_spec import precision_of
@@ -109,7 +109,7 @@ class TileSplitReductionPass(PassWithFlags):
             if not found:
                 raise TileError(f"no contraction that can be split sums over {index}")
             return found
-        values = named_values([op.result for op in ops], self.contraction, "contraction")
+        values = named_results([op.result for op in ops], self.contraction)
         found = [op for op in ops if op.result in values]
         for op in found:
             if (reason := split_obstacle(op, index)) is not None:

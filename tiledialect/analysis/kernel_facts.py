@@ -76,7 +76,7 @@ def _facts_around(op: ContractionOp, kernel: KernelOp, device: Device | None) ->
     later = [x for x in kernel.block.ops if x is not op and x not in producers]
     counted = contraction_facts(kernel.count).operations if kernel.count is not None else 0.0
     inputs = reader.operands(op, found, device)
-    if counted and tested_axes(op.space(), ranges_of(op), 0):
+    if counted and tested_axes(op.space(), ranges_of(op)):
         # Points outside are unequal where they are counted: the count has tiles of its own.
         inputs *= 2
     return Facts(

@@ -23,15 +23,10 @@ def check_one_owner(op: ContractionOp) -> None:
     shared = shared_element(op.space(), ranges_of(op))
     if shared is None:
         return
-    element = ", ".join(map(str, shared.output))
-    points = " and ".join(
-        ", ".join(f"{name} = {value}" for name, value in point.items())
-        for point in (shared.first, shared.second)
-    )
     raise TileError.at(
         op,
-        f"{name_of(op.result)}[{element}] would be computed by two work-items, at {points}: "
-        "run tile-reduce and tile-defract first",
+        f"{name_of(op.result)}[{shared.element}] would be computed by two work-items, at "
+        f"{shared.points}: run tile-reduce and tile-defract first",
     )
 
 

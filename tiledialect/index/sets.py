@@ -105,6 +105,20 @@ class Collision:
     second: dict[str, int]
     output: tuple[int, ...]
 
+    @property
+    def element(self) -> str:
+        """Text of the element's place."""
+        return ", ".join(map(str, self.output))
+
+    @property
+    def points(self) -> str:
+        """Text of the points."""
+        texts = (
+            ", ".join(f"{name} = {value}" for name, value in point.items())
+            for point in (self.first, self.second)
+        )
+        return " and ".join(texts)
+
 
 def ranges(space: IndexSpace) -> dict[str, Range]:
     """The least box that holds all points: the range of each variable.
@@ -153,14 +167,13 @@ def guards(space: IndexSpace, ranges: Mapping[str, Range]) -> tuple[Guard, ...]:
     return tuple(sorted(found, key=lambda guard: guard.source))
 
 
-def tested_axes(space: IndexSpace, ranges: Mapping[str, Range], operand: int) -> tuple[int, ...]:
-    """The axes of an operand on which points of a loop nest over ``ranges`` may be outside of it.
+def tested_axes(space: IndexSpace, ranges: Mapping[str, Range]) -> tuple[int, ...]:
+    """The axes of the first operand along which points of loops over ``ranges`` may be outside.
 
     Those accesses are tested, unless a copy has padding there.
     """
-    first = len(space.output) + sum(map(len, space.inputs[:operand]))
-    tested = {guard.source - first for guard in guards(space, ranges)}
-    return tuple(k for k in range(len(space.inputs[operand])) if k in tested)
+    tested = {guard.source - len(space.output) for guard in guards(space, ranges)}
+    return tuple(k for k in range(len(space.inputs[0])) if k in tested)
 
 
 def _guard(space: IndexSpace, part: PlacedComponent, number: int, test: RowTest) -> Guard:

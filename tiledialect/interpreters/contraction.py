@@ -149,13 +149,8 @@ def _check(op: ContractionOp, space: IndexSpace) -> None:
         message = f"nothing bounds the index {error.name} of {name_of(op.result)}"
         raise TileError.at(op, message) from None
     if op.aggregation.data == Aggregation.assign and (found := sets.collision(space)):
-        element = ", ".join(map(str, found.output))
-        points = " and ".join(
-            ", ".join(f"{name} = {value}" for name, value in point.items())
-            for point in (found.first, found.second)
-        )
-        message = f"{name_of(op.result)}[{element}] is assigned twice: at {points}"
-        raise TileError.at(op, message)
+        place = f"{name_of(op.result)}[{found.element}]"
+        raise TileError.at(op, f"{place} is assigned twice: at {found.points}")
 
 
 def _working_type(element_type: Attribute) -> np.dtype[Any]:

@@ -102,14 +102,14 @@ def number(size: SizeAttr) -> int:
 # -- layout --------------------------------------------------------------------------------------
 
 
-def split(op: layout.SplitOp, array: Array) -> Array:
-    """Pieces."""
+def split(op: layout.SplitOp | layout.AsVectorOp, array: Array) -> Array:
+    """Pieces, or lanes."""
     size = number(op.size)
     return array.reshape(len(array) // size, size, *array.shape[1:])
 
 
-def join(op: layout.JoinOp, array: Array) -> Array:
-    """Pieces one after the other."""
+def join(op: layout.JoinOp | layout.AsScalarOp, array: Array) -> Array:
+    """Pieces, or lanes, one after the other."""
     outer, inner, *rest = array.shape
     return array.reshape(outer * inner, *rest)
 
@@ -145,18 +145,6 @@ def slice_(op: layout.SliceOp, array: Array) -> Array:
     return array[number(op.start) : number(op.stop)]
 
 
-def as_vector(op: layout.AsVectorOp, array: Array) -> Array:
-    """Lanes as a last axis."""
-    size = number(op.size)
-    return array.reshape(len(array) // size, size, *array.shape[1:])
-
-
-def as_scalar(op: layout.AsScalarOp, array: Array) -> Array:
-    """No lanes."""
-    vectors, lanes, *rest = array.shape
-    return array.reshape(vectors * lanes, *rest)
-
-
 def gather(op: layout.GatherOp, array: Array) -> Array:
     """Elements from where the map says."""
     return array[mapped(op, len(array))]
@@ -187,8 +175,8 @@ LAYOUT: dict[type[Operation], Callable[[Any, Array], Array]] = {
     layout.GatherOp: gather,
     layout.ScatterOp: scatter,
     layout.SliceOp: slice_,
-    layout.AsVectorOp: as_vector,
-    layout.AsScalarOp: as_scalar,
+    layout.AsVectorOp: split,
+    layout.AsScalarOp: join,
 }
 """Effects of the ops of one array on an array of numbers; on tuples, on each component."""
 

@@ -15,12 +15,12 @@ def option_name(text: str) -> str:
     return from_hint(text.removeprefix("%"))
 
 
-def named_values(values: Sequence[SSAValue], text: str, kind: str) -> list[SSAValue]:
-    """Values of a name; a TileError that lists the names if there is none."""
+def named_results(values: Sequence[SSAValue], text: str) -> list[SSAValue]:
+    """Results of contractions of a name; a TileError that lists the names if there is none."""
     name = option_name(text)
     if found := [value for value in values if given_name(value) == name]:
         return found
-    raise TileError(f"there is no {kind} {name}; there is {names_text(values)}")
+    raise TileError(f"there is no contraction {name}; there is {names_text(values)}")
 
 
 def names_text(values: Iterable[SSAValue]) -> str:

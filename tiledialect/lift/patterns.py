@@ -20,7 +20,7 @@ from tiledialect.dialects.lift.attributes import (
     SizeAttr,
 )
 from tiledialect.dialects.lift.base import FunctionOp, LiftOp, YieldOp
-from tiledialect.dialects.lift.types import array, describe, sizes_of
+from tiledialect.dialects.lift.types import array, describe, element_of, sizes_of
 from tiledialect.errors import SourceSpan, TileError
 from tiledialect.index.size import Size
 from tiledialect.ir.names import give_name
@@ -177,15 +177,10 @@ def _reduce(kind: type[FunctionOp], function: AnyFunction, initial: Any) -> Func
     def apply(value: Any) -> Value:
         operand = checked(value, name, where)
         t = operand.array_type(name)
-        accumulator = to_value(initial, _element(t), where)
+        accumulator = to_value(initial, element_of(t), where)
         return with_body(kind, [accumulator, operand], reduced, where, accumulator.type)
 
     return Function(f"{name}({reduced.name})", apply, where)
-
-
-def _element(t: TensorType[Attribute]) -> Attribute:
-    inner = sizes_of(t)[1:]
-    return array(inner, t.element_type) if inner else t.element_type
 
 
 def reduce(function: AnyFunction, initial: Any) -> Function:
@@ -268,7 +263,7 @@ def search(function: AnyFunction, default: Any, order: str = "binary") -> Functi
 
     def apply(value: Any) -> Value:
         operand = checked(value, "search", where)
-        other = to_value(default, _element(operand.array_type("search")), where)
+        other = to_value(default, element_of(operand.array_type("search")), where)
         return with_body(
             reductions.SearchOp, [operand, other], function, where, order=OrderAttr(Order(order))
         )
@@ -329,7 +324,7 @@ def unzip(pairs: Value) -> tuple[Value, ...]:
     Example: ``lift.unzip(lift.zip(x, y))``
     """
     where = place()
-    t = _element(checked(pairs, "unzip", where).array_type("unzip"))
+    t = element_of(checked(pairs, "unzip", where).array_type("unzip"))
     parts = getattr(t, "types", None)
     if parts is None:
         raise TileError(

@@ -130,7 +130,7 @@ class Regions:
     def maximum(self, x: SSAValue) -> SSAValue:
         """Maximum in each bin of the shares that elements have in its samples, as ONNX has it."""
         b, places = self.b, self._places()
-        shares = shares_at(b, x, places, "linear", "border", batch=self._numbers)
+        shares = shares_at(b, x, places, batch=self._numbers)
         best = shares[0]
         for share in shares[1:]:
             best = b.op(ew.MaxOp, best, share)

@@ -21,6 +21,8 @@ from tiledialect.operators.reductions import reduced
 
 MODES = ("nearest", "linear", "cubic")
 BORDERS = ("zeros", "border", "reflection")
+CUBIC = -0.75
+"""Slope of cubic weights at distance 1."""
 
 Taps = list[tuple[SSAValue, SSAValue]]
 """Whole places along an axis as reals, and their weights."""
@@ -68,13 +70,11 @@ def shares_at(
     b: TensorBuilder,
     x: SSAValue,
     places: Sequence[SSAValue],
-    mode: str,
-    border: str,
     *,
     batch: SSAValue | None,
 ) -> list[SSAValue]:
-    """Shares of elements of ``x`` in ``sample_at``, which is their sum."""
-    shares = _shares(b, x, places, mode, border, False, batch)
+    """Shares of elements of ``x`` in a linear ``sample_at`` up to its border: their sum."""
+    shares = _shares(b, x, places, "linear", "border", False, batch)
     return [_features_second(b, share) for share in shares]
 
 
@@ -258,17 +258,17 @@ def _slopes(b: TensorBuilder, place: SSAValue, mode: str) -> list[SSAValue]:
     ]
 
 
-def _cubic(b: TensorBuilder, x: SSAValue, a: float = -0.75) -> SSAValue:
+def _cubic(b: TensorBuilder, x: SSAValue) -> SSAValue:
     """Weight of an element at a distance (R. Keys, "Cubic convolution interpolation", 1981)."""
-    near = b.add(b.mul(b.mul(b.sub(b.mul(x, a + 2), a + 3), x), x), 1.0)
-    far = b.sub(b.mul(b.add(b.mul(b.sub(b.mul(x, a), 5 * a), x), 8 * a), x), 4 * a)
+    near = b.add(b.mul(b.mul(b.sub(b.mul(x, CUBIC + 2), CUBIC + 3), x), x), 1.0)
+    far = b.sub(b.mul(b.add(b.mul(b.sub(b.mul(x, CUBIC), 5 * CUBIC), x), 8 * CUBIC), x), 4 * CUBIC)
     return b.select(b.op(ew.CmpLeOp, x, 1.0), near, far)
 
 
-def _cubic_slope(b: TensorBuilder, x: SSAValue, a: float = -0.75) -> SSAValue:
+def _cubic_slope(b: TensorBuilder, x: SSAValue) -> SSAValue:
     """Derivative of the weight of an element at a distance."""
-    near = b.mul(b.sub(b.mul(x, 3 * (a + 2)), 2 * (a + 3)), x)
-    far = b.add(b.mul(b.sub(b.mul(x, 3 * a), 10 * a), x), 8 * a)
+    near = b.mul(b.sub(b.mul(x, 3 * (CUBIC + 2)), 2 * (CUBIC + 3)), x)
+    far = b.add(b.mul(b.sub(b.mul(x, 3 * CUBIC), 10 * CUBIC), x), 8 * CUBIC)
     return b.select(b.op(ew.CmpLeOp, x, 1.0), near, far)
 
 
