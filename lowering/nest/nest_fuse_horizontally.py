@@ -41,7 +41,7 @@ from tiledialect.ir.launch_labels import joined_labels, part_of
 from tiledialect.ir.ops_in import has_one_block, ops_between, ops_of
 from tiledialect.ir.signature import kernels_of
 from tiledialect.lowering.gpu.gpu_divide_groups import ALIGNMENT
-from tiledialect.lowering.nest.utils.estimate import local_bytes
+from tiledialect.lowering.nest.cost.estimate import local_bytes
 from tiledialect.lowering.tile_to_nest.kernel import kernel_function
 from tiledialect.schedule.cost.device import Device, device_of, device_or_common
 from tiledialect.schedule.loops import Role

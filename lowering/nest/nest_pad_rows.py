@@ -22,12 +22,12 @@ from tiledialect.index.integer.simplify import prove
 from tiledialect.ir.kernels import sizes_of
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.gpu.gpu_divide_groups import ALIGNMENT
+from tiledialect.lowering.nest.cost.estimate import accesses, local_bytes
+from tiledialect.lowering.nest.cost.warp_accesses import bank_rows, vector_width
 from tiledialect.lowering.nest.utils.access_strides import value_of
 from tiledialect.lowering.nest.utils.builder import is_local
-from tiledialect.lowering.nest.utils.estimate import accesses, local_bytes
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
-from tiledialect.lowering.nest.utils.warp_accesses import bank_rows, vector_width
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.banks import WORD
 from tiledialect.schedule.cost.device import Device, device_of

@@ -11,8 +11,8 @@ from tiledialect.exploration.lift.settings import MappingSettings
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.nest.cost.estimate import estimate_nest, nest_work
 from tiledialect.lowering.nest.nest_merge_loads import NestMergeLoadsPass
-from tiledialect.lowering.nest.utils.estimate import estimate_nest, nest_work
 from tiledialect.passes.lift import RULES, Derivation
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.schedule.cost.device import Device, described

@@ -18,9 +18,9 @@ from tiledialect.exploration.lift.settings import Settings, native_lanes
 from tiledialect.exploration.parts import Candidate
 from tiledialect.ir.target_spec import describe
 from tiledialect.lowering.lift_to_nest.lift_to_nest import LiftToNestPass
+from tiledialect.lowering.nest.cost.estimate import estimate_nest
 from tiledialect.lowering.nest.nest_merge_loads import NestMergeLoadsPass
 from tiledialect.lowering.nest.nest_pad_rows import NestPadRowsPass
-from tiledialect.lowering.nest.utils.estimate import estimate_nest
 from tiledialect.lowering.pipeline import local_size_of
 from tiledialect.passes.lift.lift_lower import LiftLowerPass
 from tiledialect.passes.lift.strategies.derivation import Derivation

@@ -19,26 +19,26 @@ from xdsl.ir import Operation, SSAValue
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import BufferOp, LoadOp, StoreOp
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
-from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE, is_local
-from tiledialect.lowering.nest.utils.core_accesses import (
+from tiledialect.lowering.nest.cost.core_accesses import (
     Lanes,
     begun_share,
     line_cycles,
     moves_of,
     operations_of,
 )
-from tiledialect.lowering.nest.utils.register_counts import (
+from tiledialect.lowering.nest.cost.register_counts import (
     is_register,
     most_registers,
     operand_waits,
     registers_of,
     steps,
 )
+from tiledialect.lowering.nest.cost.warp_accesses import vector_loops, warp_access
+from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
+from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE, is_local
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, bytes_of, element_bytes
 from tiledialect.lowering.nest.utils.unrolled_accesses import stored_in
-from tiledialect.lowering.nest.utils.warp_accesses import vector_loops, warp_access
 from tiledialect.rounding import ceil_div
 from tiledialect.schedule.cost.cpu_estimate import FLOPS
 from tiledialect.schedule.cost.device import Device

@@ -6,14 +6,14 @@ from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import LoadOp
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
-from tiledialect.lowering.nest.utils.access_strides import stride_over
-from tiledialect.lowering.nest.utils.core_accesses import (
+from tiledialect.lowering.nest.cost.core_accesses import (
     Lanes,
     begun_share,
     line_cycles,
     moves_of,
     operations_of,
 )
+from tiledialect.lowering.nest.utils.access_strides import stride_over
 from tiledialect.lowering.nest.utils.scope import NestScope
 from tiledialect.schedule.cost.device import described
 from tiledialect.schedule.cost.traits import Kind

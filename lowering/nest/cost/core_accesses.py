@@ -17,9 +17,9 @@ from xdsl.dialects.builtin import MemRefType
 from tiledialect.dialects.nest.control import ForOp
 from tiledialect.dialects.nest.memory import LoadOp, StoreOp
 from tiledialect.index.integer.expressions import Condition, Expr, map_expressions
+from tiledialect.lowering.nest.cost.register_counts import steps
 from tiledialect.lowering.nest.utils.access_strides import loops_around, stride_over, value_of
 from tiledialect.lowering.nest.utils.conditions import conjuncts, is_uniform
-from tiledialect.lowering.nest.utils.register_counts import steps
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import NestScope, element_bytes
 from tiledialect.schedule.cost.cpu_caches import AHEAD, PREFETCH_DISTANCE, STREAMS, used_share
