@@ -13,7 +13,7 @@ from tiledialect.errors import count
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.lift_to_nest.kernel import LiftKernel
 from tiledialect.lowering.lift_to_nest.lift_to_nest import functions_of_patterns, host_builder
-from tiledialect.lowering.lift_to_nest.view_traces import views_text
+from tiledialect.lowering.lift_to_nest.views.view_traces import views_text
 from tiledialect.passes.lift.lift_rewrite import recorded
 
 OTHERWISE = (

@@ -32,12 +32,16 @@ from tiledialect.index.integer.ranges import Env
 from tiledialect.index.integer.simplify import simplify
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid, grid_of, spread
 from tiledialect.lowering.lift_to_nest.kernel import KernelBuilder, LiftKernel, flat
-from tiledialect.lowering.lift_to_nest.layout import Scope, scattered
-from tiledialect.lowering.lift_to_nest.output_views import OutputViews, PlaceResolver, output_views
 from tiledialect.lowering.lift_to_nest.pattern_code import COMPUTING, KEEPING, LiftCode
 from tiledialect.lowering.lift_to_nest.sizes import facts_of_sizes, solvable_names
-from tiledialect.lowering.lift_to_nest.view_traces import Trace
-from tiledialect.lowering.lift_to_nest.views import Memory, Reorder, TupleView, View
+from tiledialect.lowering.lift_to_nest.views.layout import Scope, scattered
+from tiledialect.lowering.lift_to_nest.views.output_views import (
+    OutputViews,
+    PlaceResolver,
+    output_views,
+)
+from tiledialect.lowering.lift_to_nest.views.view_traces import Trace
+from tiledialect.lowering.lift_to_nest.views.views import Memory, Reorder, TupleView, View
 from tiledialect.lowering.nest.utils.index_values import IndexValues
 from tiledialect.lowering.tile_to_nest.kernel import buffer_type
 from tiledialect.lowering.tile_to_nest.tile_to_nest import HostFunction

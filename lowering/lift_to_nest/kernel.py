@@ -48,8 +48,8 @@ from tiledialect.index.integer.ranges import Env
 from tiledialect.index.integer.simplify import simplify
 from tiledialect.lowering.lift_to_nest.grid import AXES, WARP_SIZE, Grid
 from tiledialect.lowering.lift_to_nest.pattern_code import LiftCode
-from tiledialect.lowering.lift_to_nest.view_traces import Trace
-from tiledialect.lowering.lift_to_nest.views import Memory, View, ViewAccess
+from tiledialect.lowering.lift_to_nest.views.view_traces import Trace
+from tiledialect.lowering.lift_to_nest.views.views import Memory, View, ViewAccess
 from tiledialect.lowering.nest.utils.builder import GLOBAL
 from tiledialect.lowering.tile_to_nest.kernel import kernel_function
 from tiledialect.schedule.loops import Role

@@ -156,7 +156,7 @@ class LiftToNestPass(PassWithFlags):
             host = host_builder(function, self.local_size, tracing=self.print_views)
             host_function = host.build()
             if self.print_views:
-                from tiledialect.lowering.lift_to_nest.view_traces import views_text
+                from tiledialect.lowering.lift_to_nest.views.view_traces import views_text
 
                 print(views_text(host.traces))
             keep_warnings(op, host.warnings)

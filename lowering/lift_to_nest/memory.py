@@ -48,10 +48,10 @@ from tiledialect.index.integer.simplify import (
 )
 from tiledialect.index.size import Size
 from tiledialect.lowering.lift_to_nest.grid import AXES, ONE, Grid, axes_of
-from tiledialect.lowering.lift_to_nest.paths import Path, indices
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
-from tiledialect.lowering.lift_to_nest.view_traces import Trace, ViewStep
-from tiledialect.lowering.lift_to_nest.views import (
+from tiledialect.lowering.lift_to_nest.views.paths import Path, indices
+from tiledialect.lowering.lift_to_nest.views.view_traces import Trace, ViewStep
+from tiledialect.lowering.lift_to_nest.views.views import (
     Choice,
     Computed,
     Get,

@@ -26,11 +26,8 @@ from tiledialect.dialects.tile.base import TileOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer.expressions import Expr, floordiv, maximum, minimum
 from tiledialect.index.integer.ranges import Env
-from tiledialect.lowering.lift_to_nest import views
 from tiledialect.lowering.lift_to_nest.grid import ONE, Grid, axes_of
-from tiledialect.lowering.lift_to_nest.layout import LAYOUTS, Scope, scattered
 from tiledialect.lowering.lift_to_nest.memory import SERIAL, UNROLL, VECTOR
-from tiledialect.lowering.lift_to_nest.output_views import OutputViews, PlaceResolver, output_views
 from tiledialect.lowering.lift_to_nest.results import (
     computes_vectors,
     copies_of,
@@ -42,7 +39,14 @@ from tiledialect.lowering.lift_to_nest.results import (
 )
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
 from tiledialect.lowering.lift_to_nest.sliding import LiftWindows
-from tiledialect.lowering.lift_to_nest.views import View, ViewAccess, made_by
+from tiledialect.lowering.lift_to_nest.views import views
+from tiledialect.lowering.lift_to_nest.views.layout import LAYOUTS, Scope, scattered
+from tiledialect.lowering.lift_to_nest.views.output_views import (
+    OutputViews,
+    PlaceResolver,
+    output_views,
+)
+from tiledialect.lowering.lift_to_nest.views.views import View, ViewAccess, made_by
 from tiledialect.lowering.nest.utils.builder import GLOBAL, PRIVATE
 
 MAX_UNROLLED_ITERATIONS = 8

@@ -12,7 +12,7 @@ from tiledialect.dialects.lift import maps, memory, values
 from tiledialect.dialects.lift.base import LiftOp
 from tiledialect.dialects.lift.sharing import BY_GROUPS, SHARED, holders, maps_own
 from tiledialect.errors import TileError
-from tiledialect.lowering.lift_to_nest.output_views import OutputViews
+from tiledialect.lowering.lift_to_nest.views.output_views import OutputViews
 from tiledialect.lowering.nest.utils.builder import GLOBAL, LOCAL, PRIVATE
 
 SPACES: dict[type[Operation], IntegerAttr] = {

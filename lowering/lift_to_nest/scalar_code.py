@@ -19,10 +19,10 @@ from tiledialect.dialects.tile.base import TileOp, shape_of, tensor_type
 from tiledialect.dialects.tile.elementwise.ops import CastOp, ConstantOp, ElementwiseOp, SelectOp
 from tiledialect.errors import TileError
 from tiledialect.index.integer.expressions import Expr
-from tiledialect.lowering.lift_to_nest import views
-from tiledialect.lowering.lift_to_nest.layout import INDEX_ARITHMETIC, Scope
 from tiledialect.lowering.lift_to_nest.memory import LiftMemory
-from tiledialect.lowering.lift_to_nest.views import Computed, Index, View
+from tiledialect.lowering.lift_to_nest.views import views
+from tiledialect.lowering.lift_to_nest.views.layout import INDEX_ARITHMETIC, Scope
+from tiledialect.lowering.lift_to_nest.views.views import Computed, Index, View
 
 
 class LiftScalars(LiftMemory):

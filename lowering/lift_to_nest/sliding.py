@@ -15,11 +15,11 @@ from tiledialect.dialects.lift.sharing import local_elements, shared_by
 from tiledialect.dialects.lift.types import as_array, element_of, is_number, leading
 from tiledialect.index.integer.expressions import Expr, less
 from tiledialect.lowering.lift_to_nest.grid import axes_of, extent
-from tiledialect.lowering.lift_to_nest.layout import Scope
 from tiledialect.lowering.lift_to_nest.memory import SERIAL, UNROLL
 from tiledialect.lowering.lift_to_nest.scalar_code import LiftScalars
 from tiledialect.lowering.lift_to_nest.sizes import OpenSizeError
-from tiledialect.lowering.lift_to_nest.views import Ring, TupleView, View, ViewAccess
+from tiledialect.lowering.lift_to_nest.views.layout import Scope
+from tiledialect.lowering.lift_to_nest.views.views import Ring, TupleView, View, ViewAccess
 from tiledialect.lowering.nest.utils.builder import PRIVATE
 
 

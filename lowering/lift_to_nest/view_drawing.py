@@ -22,7 +22,7 @@ from tiledialect.lowering.lift_to_nest.lift_to_nest import (
     functions_of_patterns,
     host_builder,
 )
-from tiledialect.lowering.lift_to_nest.view_traces import Trace, Traces, ViewStep, views_text
+from tiledialect.lowering.lift_to_nest.views.view_traces import Trace, Traces, ViewStep, views_text
 from tiledialect.passes.lift.render.svg import Node, Table, page
 
 

@@ -13,10 +13,10 @@ from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.base import FunctionOp
 from tiledialect.dialects.lift.types import as_array, element_of, leading
 from tiledialect.index.integer.expressions import Expr, maximum, minimum
-from tiledialect.lowering.lift_to_nest import views
-from tiledialect.lowering.lift_to_nest.index_maps import inverse
-from tiledialect.lowering.lift_to_nest.output_views import PlaceResolver, inner_size
-from tiledialect.lowering.lift_to_nest.views import Index, View, ViewAccess
+from tiledialect.lowering.lift_to_nest.views import views
+from tiledialect.lowering.lift_to_nest.views.index_maps import inverse
+from tiledialect.lowering.lift_to_nest.views.output_views import PlaceResolver, inner_size
+from tiledialect.lowering.lift_to_nest.views.views import Index, View, ViewAccess
 
 Scope = dict[SSAValue, View]
 """Views of values."""

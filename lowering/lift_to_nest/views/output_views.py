@@ -20,8 +20,8 @@ from tiledialect.dialects.lift.attributes import expression
 from tiledialect.dialects.lift.types import as_array, leading, sizes_of
 from tiledialect.index.integer.expressions import Expr
 from tiledialect.index.integer.ranges import Env
-from tiledialect.lowering.lift_to_nest.index_maps import inverse
-from tiledialect.lowering.lift_to_nest.views import (
+from tiledialect.lowering.lift_to_nest.views.index_maps import inverse
+from tiledialect.lowering.lift_to_nest.views.views import (
     Get,
     Join,
     Mapped,

@@ -29,7 +29,7 @@ from tiledialect.index.integer.expressions import (
     mod,
     select,
 )
-from tiledialect.lowering.lift_to_nest.paths import (
+from tiledialect.lowering.lift_to_nest.views.paths import (
     Component,
     Path,
     first_component,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tiledialect.index.integer.expressions import Condition, Expr
-from tiledialect.lowering.lift_to_nest.paths import Component, Path
+from tiledialect.lowering.lift_to_nest.views.paths import Component, Path
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tiledialect import lift
 from tiledialect.dialects.lift.attributes import IndexMap
 from tiledialect.index.integer.expressions import Expr, floordiv, mod
 from tiledialect.index.integer.ranges import Env
-from tiledialect.lowering.lift_to_nest.index_maps import inverse
+from tiledialect.lowering.lift_to_nest.views.index_maps import inverse
 
 INDEX = Expr.var("i")
 
