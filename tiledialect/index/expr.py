@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm, prod
 
+from tiledialect.index.sum_text import sum_text
 from tiledialect.lazy import lazy
 
 Monomial = tuple[str, ...]
@@ -188,16 +189,7 @@ class IndexExpr:
 
     def to_string(self, name_of: Callable[[str], str] = lambda name: name) -> str:
         """The text, such as ``1/3*v1 - 2/3*v4``, with each name as ``name_of`` spells it."""
-        text = ""
-        for monomial, coefficient in self:
-            size = abs(coefficient)
-            factors = [name_of(name) for name in monomial]
-            if size != 1 or not factors:
-                factors.insert(0, str(size))
-            sign = "-" if coefficient < 0 else "+"
-            joint = f" {sign} " if text else sign.replace("+", "")
-            text += joint + "*".join(factors)
-        return text or "0"
+        return sum_text(([*map(name_of, monomial)], c) for monomial, c in self)
 
     def __str__(self) -> str:
         return self.to_string()

@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm, prod
 
+from tiledialect.index.sum_text import sum_text
+
 Powers = tuple[tuple[str, int], ...]
 """Names with their exponents, none of them 0, sorted; ``()`` is 1."""
 
@@ -213,11 +215,6 @@ def _substitute(polynomial: Size, values: Mapping[str, Size | int]) -> Size:
 
 
 def _sum_text(terms: Iterable[Term]) -> str:
-    text = ""
-    for powers, coefficient in terms:
-        factors = [name for name, exponent in powers for _ in range(exponent)]
-        if abs(coefficient) != 1 or not factors:
-            factors.insert(0, str(abs(coefficient)))
-        sign = "-" if coefficient < 0 else "+"
-        text += (f" {sign} " if text else sign.replace("+", "")) + "*".join(factors)
-    return text or "0"
+    return sum_text(
+        ([n for n, exponent in powers for _ in range(exponent)], c) for powers, c in terms
+    )

@@ -54,12 +54,22 @@ def digamma(b: TensorBuilder, x: SSAValue) -> SSAValue:
         slope = b.sub(slope, b.div(c, b.mul(place, place)))
     result = b.sub(b.add(log_t, b.div(slope, series)), b.div(_G, t))
     rest = b.add(x, b.op(ew.AbsOp, b.op(ew.FloorOp, b.add(x, 0.5))))
-    angle = b.mul(b.select(is_reflected, rest, like(b, x, 0.5)), pi)
-    cotangent = b.div(b.op(ew.CosOp, angle), b.op(ew.SinOp, angle))
+    cotangent = _cotangent(b, b.select(is_reflected, rest, like(b, x, 0.5)))
     result = b.select(is_reflected, b.sub(result, b.mul(cotangent, pi)), result)
+    return _with_poles(b, x, result, nan)
+
+
+def _cotangent(b: TensorBuilder, x: SSAValue) -> SSAValue:
+    """The cotangent of a number times pi."""
+    angle = b.mul(x, pi)
+    return b.div(b.op(ew.CosOp, angle), b.op(ew.SinOp, angle))
+
+
+def _with_poles(b: TensorBuilder, x: SSAValue, result: SSAValue, pole: float) -> SSAValue:
+    """A function of ``x`` with its value at poles: 0, and negative integers."""
     is_whole = b.op(ew.CmpEqOp, x, b.op(ew.FloorOp, x))
     is_pole = b.op(ew.BitAndOp, is_whole, b.op(ew.CmpLeOp, x, 0))
-    return b.select(is_pole, like(b, x, nan), result)
+    return b.select(is_pole, like(b, x, pole), result)
 
 
 _SHIFT = 10
@@ -75,17 +85,14 @@ def polygamma(b: TensorBuilder, x: SSAValue, order: int) -> SSAValue:
     own = b.mul(_zeta(b, b.select(is_reflected, b.sub(1.0, x), x), order + 1), sign)
     # With the reflected number as well, it is a derivative of the cotangent.
     rest = b.sub(x, b.op(ew.FloorOp, x))
-    angle = b.mul(b.select(is_reflected, rest, like(b, x, 0.5)), pi)
-    cotangent = b.div(b.op(ew.CosOp, angle), b.op(ew.SinOp, angle))
+    cotangent = _cotangent(b, b.select(is_reflected, rest, like(b, x, 0.5)))
     total: SSAValue = like(b, x, 0)
     for c in reversed(_cotangent_derivative(order)):
         total = b.add(b.mul(total, cotangent), c)
     total = b.mul(total, pi ** (order + 1))
     reflected = b.sub(b.mul(own, (-1.0) ** order), total)
     result = b.select(is_reflected, reflected, own)
-    is_whole = b.op(ew.CmpEqOp, x, b.op(ew.FloorOp, x))
-    is_pole = b.op(ew.BitAndOp, is_whole, b.op(ew.CmpLeOp, x, 0))
-    return b.select(is_pole, like(b, x, inf if order % 2 else nan), result)
+    return _with_poles(b, x, result, inf if order % 2 else nan)
 
 
 def _zeta(b: TensorBuilder, x: SSAValue, power: int) -> SSAValue:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
+from tiledialect.index.sum_text import sum_text
 from tiledialect.lazy import lazy
 
 A = TypeVar("A", bound=Hashable)
@@ -200,14 +201,7 @@ class Polynomial(Generic[A]):
 
     @lazy
     def _text(self) -> str:
-        text = ""
-        for product, coefficient in self:
-            factors = [str(atom) for atom in product]
-            if abs(coefficient) != 1 or not factors:
-                factors.insert(0, str(abs(coefficient)))
-            sign = "-" if coefficient < 0 else "+"
-            text += (f" {sign} " if text else sign.replace("+", "")) + "*".join(factors)
-        return text or "0"
+        return sum_text(([*map(str, product)], c) for product, c in self)
 
     def __str__(self) -> str:
         return self._text
