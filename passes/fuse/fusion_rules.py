@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
-from tiledialect.dialects.tile.base import size_of
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS, joint_arguments
+from tiledialect.passes.fuse.kernel_merging import joint_arguments
 from tiledialect.passes.fuse.rules.extremum_counting import fuse_count
 from tiledialect.passes.fuse.rules.horizontal_fusion import (
-    MAX_STREAMS,
+    SmallKind,
     fuse_horizontally,
     horizontal_gain,
-    is_small,
-    is_small_sum,
+    small_kind,
 )
 from tiledialect.passes.fuse.rules.producer_inlining import (
     inline_gathered_rows,
@@ -33,8 +31,16 @@ from tiledialect.passes.fuse.rules.stencil_fusion import (
 )
 from tiledialect.schedule.cost.traffic import Gain, Machine
 
-Order = dict[Operation, int]
-"""Positions of the ops of a block."""
+
+class Order(dict[Operation, int]):
+    """Positions of the ops of a block, and facts of its kernels."""
+
+    def __init__(self, block: Block):
+        super().__init__((op, k) for k, op in enumerate(block.ops))
+        self.small_kinds: dict[KernelOp, SmallKind | None] = {}
+        """Kinds of kernels that were asked for: the last rules replace kernels, and change none."""
+
+
 Partners = Callable[[KernelOp, Order], Iterator[KernelOp]]
 """Earlier kernels that may fuse with one, the last one first."""
 
@@ -65,28 +71,25 @@ def elementwise_sharing_inputs(kernel: KernelOp, order: Order) -> Iterator[Kerne
 
 
 def small_ones(kernel: KernelOp, order: Order) -> Iterator[KernelOp]:
-    """Elementwise kernels of few elements, or few sums, before one of as few, if one kernel of both
-    has few enough arguments."""
-    kinds = ((is_small, MAX_ARGUMENTS), (is_small_sum, MAX_STREAMS))
-    kind, most = next((own for own in kinds if own[0](kernel)), (None, 0))
-    if kind is None:
-        return
-    wanted, op = _sizes(kernel), kernel.prev_op
-    while op is not None:
+    """Kernels of few elements, or few sums, before one of as few, if one kernel of both has few
+    enough arguments."""
+    kind, op = _small_kind(kernel, order), kernel.prev_op
+    while kind is not None and op is not None:
         if (
             isinstance(op, KernelOp)
+            and _small_kind(op, order) == kind
             # Of many kernels most are full.
-            and joint_arguments(op, kernel) <= most
-            and _sizes(op) == wanted
-            and kind(op)
+            and joint_arguments(op, kernel) <= kind.most_arguments
         ):
             yield op
         op = op.prev_op
 
 
-def _sizes(kernel: KernelOp) -> set[int]:
-    """Sizes of the largest input of a kernel, and of its results."""
-    return {max(map(size_of, kernel.inputs), default=0), *map(size_of, kernel.outputs)}
+def _small_kind(kernel: KernelOp, order: Order) -> SmallKind | None:
+    """Kind of a small kernel, which is found once: each kernel meets all later ones."""
+    if kernel not in order.small_kinds:
+        order.small_kinds[kernel] = small_kind(kernel)
+    return order.small_kinds[kernel]
 
 
 def every(kernel: KernelOp) -> bool:

@@ -17,7 +17,7 @@ from tiledialect.ir.common_subexpressions import cse
 from tiledialect.ir.names import given_name
 from tiledialect.passes.diagnostics.value_text import described
 from tiledialect.passes.fuse.fusion_rules import ROW_FUSION, Order, Partners, Rule, producers
-from tiledialect.passes.fuse.kernel_merging import order_of, replace, sort_topologically, users_of
+from tiledialect.passes.fuse.kernel_merging import replace, sort_topologically, users_of
 from tiledialect.passes.fuse.rules.epilogue_fission import (
     Fission,
     repeatable_results,
@@ -72,7 +72,7 @@ class KernelFusion:
     notes: dict[KernelOp, list[str]] = field(default_factory=dict[KernelOp, list[str]])
 
     def __post_init__(self):
-        self.order = order_of(self.block)
+        self.order = Order(self.block)
         """Positions of the ops: a fused kernel has the position of one of the two."""
 
     def run(self) -> None:
@@ -207,7 +207,7 @@ class KernelFusion:
             recompute(first, found, self.order)
             if any(len(own.users) > 1 for own in found):
                 sort_topologically(self.block)
-                self.order = order_of(self.block)
+                self.order = Order(self.block)
             return True
         if parted is not None:
             parted.undo()

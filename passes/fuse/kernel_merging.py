@@ -22,11 +22,6 @@ MAX_ARGUMENTS = 100
 """Maximum buffers of a kernel; OpenCL grants every kernel 1024 bytes of arguments."""
 
 
-def order_of(block: Block) -> dict[Operation, int]:
-    """Positions of a block's ops."""
-    return {op: k for k, op in enumerate(block.ops)}
-
-
 def sort_topologically(block: Block) -> None:
     """Sort the ops of a block topologically, otherwise in their order."""
     placed, waiting = set[Operation](), set[Operation]()

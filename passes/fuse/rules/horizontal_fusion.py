@@ -3,11 +3,13 @@ kernel, and so do sums of few elements over tensors of one shape."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tiledialect.dialects.tile.base import shape_of, size_of, tensor_type
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.common_subexpressions import cse
 from tiledialect.passes.fuse.fusion_cost import merging
-from tiledialect.passes.fuse.kernel_merging import joint_arguments, merged
+from tiledialect.passes.fuse.kernel_merging import MAX_ARGUMENTS, joint_arguments, merged
 from tiledialect.passes.fuse.rules.producer_inlining import is_elementwise
 from tiledialect.passes.fuse.rules.row_kernels import fuse_sums, may_have_rows
 from tiledialect.schedule.cost.traffic import Gain, Machine
@@ -24,6 +26,28 @@ FEW_ELEMENTS = 1024
 as a launch does."""
 FEW_SUMS = 4096
 """The same of sums: gradients by the offsets of layers, say."""
+
+
+@dataclass(frozen=True)
+class SmallKind:
+    """Common properties of small kernels that may become one."""
+
+    most_arguments: int
+    """Maximum number of tensors that one kernel of two reads and writes."""
+    sizes: frozenset[int]
+    """Sizes of the largest input of each, and of its results."""
+
+
+def small_kind(kernel: KernelOp) -> SmallKind | None:
+    """Kind of a kernel of few elements, or of few sums; None if it is neither."""
+    if is_small(kernel):
+        most = MAX_ARGUMENTS
+    elif is_small_sum(kernel):
+        most = MAX_STREAMS
+    else:
+        return None
+    largest = max(map(size_of, kernel.inputs), default=0)
+    return SmallKind(most, frozenset({largest, *map(size_of, kernel.outputs)}))
 
 
 def is_small(kernel: KernelOp) -> bool:

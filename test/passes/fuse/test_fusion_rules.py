@@ -9,6 +9,7 @@ import pytest
 from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.ir.ops_in import ops_of
+from tiledialect.passes.fuse import fusion_rules
 from tiledialect.passes.fuse.fusion_rules import (
     Order,
     Partners,
@@ -16,8 +17,9 @@ from tiledialect.passes.fuse.fusion_rules import (
     elementwise_sharing_inputs,
     kernels_sharing_inputs,
     producers,
+    small_ones,
 )
-from tiledialect.passes.fuse.kernel_merging import order_of
+from tiledialect.passes.fuse.rules.horizontal_fusion import SmallKind, small_kind
 
 T = "tensor<8xf32>"
 
@@ -54,7 +56,7 @@ def _kernels() -> tuple[dict[str, KernelOp], Order]:
     kernels = {k.outputs[0].name_hint or "": k for k in ops_of(parse_mlir(MODULE, "f"), KernelOp)}
     block = kernels["A"].parent
     assert block is not None
-    return kernels, order_of(block)
+    return kernels, Order(block)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +69,26 @@ def _kernels() -> tuple[dict[str, KernelOp], Order]:
         (contractions_sharing_inputs, "E", ""),
         (elementwise_sharing_inputs, "E", "CBA"),
         (elementwise_sharing_inputs, "F", ""),
+        (small_ones, "G", "ECBA"),
+        (small_ones, "F", ""),
     ),
     ids=lambda x: x.__name__ if isinstance(x, Callable) else x,
 )
 def test_partners_come_last_first(partners: Partners, kernel: str, wanted: str):
     kernels, order = _kernels()
     assert [k.outputs[0].name_hint for k in partners(kernels[kernel], order)] == [*wanted]
+
+
+def test_the_kind_of_a_small_kernel_is_found_once(monkeypatch: pytest.MonkeyPatch):
+    """Every kernel meets all later ones."""
+    kernels, order = _kernels()
+    asked: list[KernelOp] = []
+
+    def kind(kernel: KernelOp) -> SmallKind | None:
+        asked.append(kernel)
+        return small_kind(kernel)
+
+    monkeypatch.setattr(fusion_rules, "small_kind", kind)
+    for kernel in kernels.values():
+        list(small_ones(kernel, order))
+    assert len(asked) == len(kernels)

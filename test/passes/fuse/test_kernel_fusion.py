@@ -13,8 +13,8 @@ from tiledialect.ir.ops_in import ops_of
 from tiledialect.language.to_ir import load
 from tiledialect.lowering.compilation import compile_module
 from tiledialect.passes.fuse import kernel_merging
+from tiledialect.passes.fuse.fusion_rules import Order
 from tiledialect.passes.fuse.kernel_fusion import merge_equal_values, place_of
-from tiledialect.passes.fuse.kernel_merging import order_of
 from tiledialect.passes.fuse.tile_fuse import TileFusePass
 
 T = "tensor<8xf32>"
@@ -37,7 +37,7 @@ def test_the_place_of_a_fused_kernel(first: str, second: str, place: str | None)
     kernels = {k.outputs[0].name_hint: k for k in found}
     block = kernels["A"].parent
     assert block is not None
-    found = place_of(kernels[first], kernels[second], order_of(block))
+    found = place_of(kernels[first], kernels[second], Order(block))
     assert found is (None if place is None else kernels[place])
 
 
