@@ -8,10 +8,10 @@ own elements along both axes at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue, Use
 
 from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.dialects.tile.base import size_of
@@ -25,6 +25,7 @@ from tiledialect.dialects.tile.structure.small_stencils import (
     inner_ops,
     read_elements,
     stencil_points,
+    uses_of,
 )
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.index.expr import IndexExpr
@@ -62,7 +63,44 @@ def fuse_copies(first: KernelOp, second: KernelOp) -> KernelOp | None:
     shapes = {shape(v) for v in (*second.outputs, *used_elsewhere(first, second))}
     if len(shapes) > 1 or not all(_reads_rows(op, near=True) for op in contractions):
         return None
+    if _joint_reads(first, second) > MOST_STENCIL_POINTS:
+        # Merging costs more than this number, and kernels of many copies have many producers.
+        return None
     return merged_if(first, second, _is_kernel)
+
+
+def _joint_reads(first: KernelOp, second: KernelOp) -> int:
+    """Number of places in memory that one kernel of two would read for an element."""
+    kept, end = {*used_elsewhere(first, second)}, first.yield_op
+    made: dict[SSAValue, SSAValue] = dict(zip(first.outputs, end.values, strict=True))
+    arguments: dict[SSAValue, list[BlockArgument]] = {}
+    for argument, value in zip(second.block.args, second.inputs, strict=True):
+        if value in made:
+            arguments.setdefault(made[value], []).append(argument)
+
+    def uses(value: SSAValue) -> Iterator[Use]:
+        yield from (u for u in value.uses if u.operation is not end or end_keeps(u))
+        for argument in arguments.get(value, ()):
+            yield from argument.uses
+
+    def end_keeps(use: Use) -> bool:
+        return first.outputs[use.index] in kept
+
+    inner = inner_ops([*(op for op in first.block.ops if op is not end), *second.block.ops], uses)
+    found: dict[SSAValue, int] = {}
+    for value, own in arguments.items():
+        found.update(dict.fromkeys(own, read_elements(value, found)))
+    outer = [op.result for k in (first, second) for op in k.contractions if op not in inner]
+    return sum(read_elements(v, found) for v in _taken(outer, uses))
+
+
+def _taken(
+    values: Sequence[SSAValue], uses_of: Callable[[SSAValue], Iterable[Use]] = uses_of
+) -> list[SSAValue]:
+    """Values that other ops than contractions take."""
+    return [
+        v for v in values if any(not isinstance(u.operation, ContractionOp) for u in uses_of(v))
+    ]
 
 
 def fuse_concatenation(first: KernelOp, second: KernelOp) -> KernelOp | None:
@@ -110,8 +148,7 @@ def _is_kernel(kernel: KernelOp) -> bool:
         op.res for op in kernel.block.ops if isinstance(op, ElementwiseOp) and op not in inner
     ]
     shapes = {shape(v) for v in (*outer, *others, *kernel.yield_op.values)}
-    taken = [v for v in outer if any(not isinstance(u.operation, ContractionOp) for u in v.uses)]
-    return len(shapes) == 1 and sum(map(read_elements, taken)) <= MOST_STENCIL_POINTS
+    return len(shapes) == 1 and sum(map(read_elements, _taken(outer))) <= MOST_STENCIL_POINTS
 
 
 def stencil_gain(first: KernelOp, second: KernelOp, kernel: KernelOp, machine: Machine) -> Gain:

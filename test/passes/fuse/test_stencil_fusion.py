@@ -5,6 +5,8 @@ Their gradients, too, and as compiled for described devices.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from compare import assert_close
@@ -16,7 +18,10 @@ from xdsl.dialects.builtin import TensorType
 import tiledialect as td
 from tiledialect.api.inputs import types_of
 from tiledialect.dialects.tile.kernel import KernelOp
+from tiledialect.dialects.tile.structure.small_stencils import MOST_STENCIL_POINTS
 from tiledialect.lowering.compilation import compile_module
+from tiledialect.passes.fuse import kernel_merging
+from tiledialect.passes.fuse.rules import stencil_fusion
 
 COMPLEX = """function (A[N, M, 2], B[N, M, 2]) -> (O) {
   Ar[n, m: N, M] = =(A[n, m, 0]); Ai[n, m: N, M] = =(A[n, m, 1]);
@@ -174,3 +179,28 @@ def test_parts_anywhere(data: st.DataObject, device: td.Device):
         assert_close(function(*arrays), function.reference(*arrays), ulps=0)
     else:
         check_as(function, arrays, device, TARGETS[target], ulps=0)
+
+
+def test_places_are_counted_before_kernels_are_merged(monkeypatch: pytest.MonkeyPatch):
+    """A kernel of many parts has as many producers, and each merge has all ops of the kernel."""
+    count = MOST_STENCIL_POINTS + 4
+    parts = ["O0[n, m: N, {0}*M] = =(A[n, m])"]
+    for k in range(1, count):
+        part = f"P{k} = A + {k}.0; O{k}[n, m + {k}*M: N, {{0}}*M] = =(P{k}[n, m]) default O{k - 1}"
+        parts.append(part)
+    body = "; ".join(parts).format(count)
+    last = f"O{count - 1}"
+    program = td.compile(f"function (A[N, M]) -> (O) {{ {body}; O = {last} * {last}; }}")._program  # pyright: ignore[reportPrivateUsage]
+    parts_of_both: list[int] = []
+
+    def merged_if(first: KernelOp, second: KernelOp, is_fit: Any) -> KernelOp | None:
+        if is_fit is stencil_fusion._is_kernel:  # pyright: ignore[reportPrivateUsage]
+            parts_of_both.append(len(first.contractions) + len(second.contractions))
+        return kernel_merging.merged_if(first, second, is_fit)
+
+    monkeypatch.setattr(stencil_fusion, "merged_if", merged_if)
+    types = types_of([np.ones((8, 64), np.float32)])
+    target = TARGETS["16 lanes"]
+    compile_module(program.module, program.name, types, target, (), "tile-fuse")
+    # The last place is in the memory of the parts before.
+    assert max(parts_of_both) == MOST_STENCIL_POINTS - 1

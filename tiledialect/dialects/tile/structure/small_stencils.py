@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import isfinite, prod
 from typing import TypeVar
@@ -89,12 +89,12 @@ def points_of_element(op: ContractionOp, ranges: Mapping[str, Range]) -> int:
 
 def read_elements(value: SSAValue, found: dict[SSAValue, int] | None = None) -> int:
     """Number of places in memory from which an element of copies of copies is read, if tests
-    decide."""
+    decide; ``found`` has numbers that are known."""
     op = value.owner
-    if not isinstance(op, ContractionOp):
-        return 1
     found = {} if found is None else found
     if value not in found:
+        if not isinstance(op, ContractionOp):
+            return 1
         sources = [*op.inputs, *([] if op.default is None else [op.default])]
         found[value] = sum(read_elements(v, found) for v in sources) * max(stencil_points(op), 1)
     return found[value]
@@ -231,11 +231,18 @@ def inner_copies(ops: Sequence[ContractionOp]) -> set[Operation]:
     return set() if block is None else inner_ops([*block.ops]) & {*ops}
 
 
-def inner_ops(ops: Sequence[Operation]) -> set[Operation]:
+def uses_of(value: SSAValue) -> Iterable[Use]:
+    """Uses of a value."""
+    return value.uses
+
+
+def inner_ops(
+    ops: Sequence[Operation], uses_of: Callable[[SSAValue], Iterable[Use]] = uses_of
+) -> set[Operation]:
     """The contractions and elementwise ops whose elements contractions alone read."""
     found: set[Operation] = set()
     for op in reversed(ops):
-        uses = [use for result in op.results for use in result.uses]
+        uses = [use for result in op.results for use in uses_of(result)]
         if uses and all(_reads(use) or use.operation in found for use in uses):
             found.add(op)
     return found
