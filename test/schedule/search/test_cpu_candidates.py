@@ -443,3 +443,18 @@ def test_vectors_of_several_blocks_meet_the_same_pixels():
     tile = {x.index: x.extent for x in best.levels if x.role is Role.UNROLL}
     assert tile["b"] > 1 and tile["p"] > 1
     assert best.levels[-1].index == "co" and best.levels[-1].extent == 16
+
+
+def test_groups_are_as_many_as_the_cores_share():
+    """Of 63 tiles 8 groups, the last with 7, where one of two cores would have 5 of 9."""
+    case = pointwise_in_blocks(169, 512, 1008, size=16)
+    found = proposed_by("contractions", case, two_cores(8))
+    assert 8 in {prod(x.extent for x in s.levels if x.role is Role.GROUP) for s in found}
+
+
+@pytest.mark.parametrize(("channels", "loops"), [(256, 1), (1024, 2)])
+def test_many_blocks_of_channels_are_summed_in_parts(channels: int, loops: int):
+    """Pieces of 64 rows would be read by turns, and the second cache does not hold all rows."""
+    device = replace(two_cores(8), cache_sizes=(32 << 10, 512 << 10, 16 << 20))
+    best = ranked(pointwise_in_blocks(196, channels, 256, size=16), device)[0].schedule
+    assert [x.index for x in best.levels if x.role is Role.SERIAL].count("cb") == loops

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from math import inf, prod
 from operator import itemgetter
 from typing import TypeVar
@@ -273,8 +274,8 @@ def _blocks(
         rows = prod(counts.values()) // whole
         for columns in sorted({1, whole, max(1, whole * rows // max(rows, groups))}):
             several = (
-                _serial(r, counts, columns, groups, even=even, first=first)
-                for even in (False, True)
+                _serial(r, counts, columns, groups, share=share, first=first)
+                for share in _Share
                 for first in _orders(facts, r, tile)
             )
             for blocks in dict.fromkeys(several):
@@ -365,29 +366,40 @@ def _rows_of_copies(facts: Facts, r: Roles, tile: Shape) -> Sequence[str]:
     return tuple(sorted(r.rows, key=lambda name: name in moving)) if moving else r.rows
 
 
+class _Share(Enum):
+    """Ways to share the tiles along an index among work-groups."""
+
+    LEAST = auto()
+    """At least so many groups."""
+    EVEN = auto()
+    """Few tiles evenly: three classes go to one group or to three, not to two."""
+    MOST = auto()
+    """At most so many groups, a multiple of the cores: of 63 tiles 8 groups, the last with 7, not
+    9."""
+
+
 def _serial(
     r: Roles,
     counts: Mapping[str, int],
     columns: int,
     groups: int,
     *,
-    even: bool = False,
+    share: _Share = _Share.LEAST,
     first: Sequence[str] = (),
 ) -> Sizes:
-    """Numbers of tiles along each index in a work-group for at least so many groups.
+    """Numbers of tiles along each index in a work-group for about so many groups.
 
-    A group has all tiles along the first rows before it has others. Few tiles can be shared evenly:
-    three classes go to one group or to three, not to two.
+    A group has all tiles along the first rows before it has others.
     """
     blocks = {r.along: columns}
     left = prod(counts.values()) // columns
     for name in first or r.rows:
-        most = max(1, left // groups)
+        most = ceil_div(left, groups) if share is _Share.MOST else max(1, left // groups)
         count = counts[name]
         size = min(count, most)
         # Equal sizes, where they cost little.
         size = ceil_div(count, ceil_div(count, size))
-        if even and count <= FEW_TILES:
+        if share is _Share.EVEN and count <= FEW_TILES:
             size = max(k for k in range(1, size + 1) if count % k == 0)
         blocks[name] = size
         left //= size
@@ -402,9 +414,11 @@ def _parts(facts: Facts, r: Roles, *, is_plain: bool = False) -> Iterator[tuple[
         # Without rows nothing is read again: whole rows of memory are added one after the other.
         stripes = STRIPES if is_plain and _uses(facts, r) <= FEW_ROWS else ()
         sizes = (*stripes, 256, 512)
+        # Blocks of channels are so many: where operands are copied anew, their parts gain nothing.
+        each = prod(facts.extents[name] for name in r.sums[:-1]) if r.rows and is_plain else 1
         for size in sizes if r.rows else (4, 8, 16):
-            if extent >= 3 * size // 2:
-                yield (_even_parts(extent, size),)
+            if extent >= 3 * (steps := max(1, size // each)) // 2:
+                yield (_even_parts(extent, steps),)
         if len(r.sums) > 1:
             yield (extent,)
         yield from _image_blocks(facts, r)
