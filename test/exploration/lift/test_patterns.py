@@ -29,6 +29,15 @@ SMALL = Settings(
 )
 
 
+PLAIN = MappingSettings(
+    **dict.fromkeys(
+        ("global01", "global10", "global012", "global210", "group01", "group10"), False
+    ),
+    **dict.fromkeys(("balance", "local_memory", "private_memory"), False),
+)
+"""Mappings along one dimension, without copies: estimates of all take most of a test's time."""
+
+
 def part_of(name: str, device: td.Device, settings: Settings = SMALL) -> LiftPart:
     function = td.compile(program(name).initial.module, device=device)
     return LiftPart.of(function.subject(inputs(name), {}), settings)
@@ -69,7 +78,7 @@ def test_seeds_have_blocks_in_registers_among_the_first(fast: td.Device):
     """The cost model finds the panels of a product, with sizes that registers hold."""
     device = described(Kind.CPU, {"native_vector_width": 16, "compute_units": 2})
     start = Derivation.of(program("matmul").initial.module).bind(M=192, K=192, N=192)
-    part = LiftPart(start, "matmul", device, target_system_spec(fast))
+    part = LiftPart(start, "matmul", device, target_system_spec(fast), Settings(mapping=PLAIN))
     seeds = filter(None, part.seeds())
     texts = (made(part.candidate, seed)[1].text for seed in islice(seeds, 12))
     assert any("reuse_block_2d" in text and "map_seq_unroll" in text for text in texts)
