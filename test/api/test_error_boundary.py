@@ -21,6 +21,8 @@ SHAPES = {
     "pool": ((203,), (40,)),
     "pictures": ((2, 5, 18, 16, 16), (1,)),
 }
+SMALL = {"pictures": ((1, 3, 4, 16, 16), (1,))}
+"""Shapes for a simulator."""
 
 
 @pytest.mark.covering(1)
@@ -30,7 +32,8 @@ def test_error_boundary(device: td.Device, name: str, step: int) -> None:
     """Results and gradients are the reference's, at the ends of a signal too."""
     function = td.compile(SOURCES[name].replace("@", str(step)), device=device)
     rng = np.random.default_rng(0)
-    given = [rng.integers(-9, 9, shape).astype(np.float32) for shape in SHAPES[name]]
+    shapes = SMALL if name in SMALL and device.type == "simulator" else SHAPES
+    given = [rng.integers(-9, 9, shape).astype(np.float32) for shape in shapes[name]]
     result = function(*given)
     np.testing.assert_array_equal(result, function.reference(*given))
     cotangent = rng.standard_normal(result.shape).astype(np.float32)
