@@ -50,7 +50,7 @@ from tiledialect.passes.fuse.rules.output_aliasing import (
 )
 from tiledialect.passes.views.concatenation import is_completed, is_written_over, merge_added_parts
 from tiledialect.passes.views.diagonals import select_diagonals
-from tiledialect.passes.views.initial_values import initialize_unwritten, set_default
+from tiledialect.passes.views.initial_values import initialize_unwritten
 from tiledialect.passes.views.mask_elimination import eliminate_masks
 from tiledialect.passes.views.slice_sinking import sink_slices
 from tiledialect.passes.views.triangles import select_inside
@@ -114,7 +114,7 @@ def fill_uncompleted(block: Block, given: Collection[KernelOp]) -> None:
             start = made[-1].results[0]
             argument = kernel.block.insert_arg(start.type, len(kernel.inputs))
             keep_name(argument, start)
-            set_default(op, argument)
+            op.set_default(argument)
             kernel.operands = [*kernel.operands, start]
             make_kernel(made)
 

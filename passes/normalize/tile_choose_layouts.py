@@ -20,7 +20,7 @@ from tiledialect.analysis.normal_form import ranges_of
 from tiledialect.analysis.over_rows import is_over_rows
 from tiledialect.analysis.part_copies import is_part_copy
 from tiledialect.dialects.tile.attributes import AccessAttr
-from tiledialect.dialects.tile.base import Shape, make_type, shape_of, size_of, tensor_type
+from tiledialect.dialects.tile.base import Shape, make_type, size_of, tensor_type
 from tiledialect.dialects.tile.canonicalization import DropReshape
 from tiledialect.dialects.tile.contraction import ContractionOp
 from tiledialect.dialects.tile.element_types import element_bytes
@@ -95,8 +95,7 @@ def _can_change(op: Operation) -> TypeIs[ContractionOp]:
     """Whether the axes of a contraction's values may change their order."""
     if not isinstance(op, ContractionOp) or op.domain is None or op.symbols or op.sizes:
         return False
-    is_number = op.default is not None and shape_of(tensor_type(op.default)) == ()
-    return op.default is None or is_number
+    return op.default is None or shape(op.default) in ((), shape(op.result))
 
 
 def _is_pointwise(op: Operation) -> bool:
@@ -105,7 +104,9 @@ def _is_pointwise(op: Operation) -> bool:
 
 @dataclass
 class Linked:
-    """Values that lie along the same axes, as elementwise ops and sums over rows link them."""
+    """Values that lie along the same axes, as elementwise ops, sums over rows and defaults link
+    them.
+    """
 
     order: Order
     """New order of their axes."""
@@ -139,17 +140,18 @@ class Linked:
                     found.append(operand)
         elif not _can_change(made):
             return None
-        elif is_over_rows(made):
-            found.append(made.inputs[0])
+        else:
+            found += [made.inputs[0]] if is_over_rows(made) else []
+            found += [made.default] if made.default is not None and shape(made.default) else []
         for use in value.uses:
             op = use.operation
             if _is_pointwise(op):
                 found.append(op.results[0])
             elif isinstance(op, ReshapeOp) and is_view(shape(value), self.order):
                 continue
-            elif not _can_change(op) or use.index >= len(op.inputs):
+            elif not _can_change(op):
                 return None
-            elif is_over_rows(op):
+            elif use.index >= len(op.inputs) or is_over_rows(op):
                 found.append(op.result)
         return found
 
@@ -190,7 +192,8 @@ class Linked:
         """Give the values their new order, in place."""
         for value in self.values:
             for use in value.uses:
-                if isinstance(op := use.operation, ContractionOp):
+                op = use.operation
+                if isinstance(op, ContractionOp) and use.index < len(op.inputs):
                     accesses = list(op.accesses)
                     own = _permuted(accesses[use.index].data, self.order)
                     accesses[use.index] = AccessAttr(own)
@@ -265,13 +268,13 @@ def _save_copies(function: func.FuncOp) -> bool:
 class TileChooseLayoutsPass(ModulePass):
     """Computes values in the order of axes in which fewest copies transpose them.
 
-    Values that elementwise ops and sums over rows link lie along the same axes. Contractions read
-    and write them in any order. Where another order of their axes makes copies between such values
-    superfluous, they get it: a convolution between layer normalizations over the channels
-    writes the channels last. Arguments, results, and values that are reshaped keep their
-    order, unless only axes of size 1 move; a copy that moves only these is a reshape. A copy that
-    stays reads reshaped elements where they were before, as the windows of a picture: what makes
-    them can be in its kernel.
+    Values that elementwise ops, sums over rows and defaults link lie along the same axes.
+    Contractions read and write them in any order. Where another order of their axes makes copies
+    between such values superfluous, they get it: a convolution between layer normalizations over
+    the channels writes the channels last. Arguments, results, and values that are reshaped keep
+    their order, unless only axes of size 1 move; a copy that moves only these is a reshape. A copy
+    that stays reads reshaped elements where they were before, as the windows of a picture: what
+    makes them can be in its kernel.
     """
 
     name = "tile-choose-layouts"

@@ -20,7 +20,6 @@ from tiledialect.dialects.tile.structure.parts import Axis, miss, places
 from tiledialect.dialects.tile.structure.row_axes import names_in
 from tiledialect.dialects.tile.yielding import YieldOp
 from tiledialect.ir.names import keep_name
-from tiledialect.passes.views.initial_values import set_default
 from tiledialect.schedule.output_box import always_lands, output_box
 
 
@@ -51,7 +50,7 @@ def merge_added_parts(block: Block) -> None:
                     written.aggregation = AggregationAttr(Aggregation.assign)
                 added.detach()
                 Rewriter.insert_op(added, InsertPoint.before(op))
-                set_default(added, base)
+                added.set_default(base)
                 keep_name(added.result, op.result)
                 Rewriter.replace_op(op, [], [added.result])
                 break

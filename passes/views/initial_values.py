@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -60,13 +59,5 @@ def initialize_unwritten(op: ContractionOp) -> list[Operation]:
     Rewriter.insert_op(made, InsertPoint.before(op))
     start = made[-1].results[0]
     give_name(start, f"{given_name(op.result) or 'result'}_fill")
-    set_default(op, start)
+    op.set_default(start)
     return made
-
-
-def set_default(op: ContractionOp, start: SSAValue) -> None:
-    """Set the tensor of a contraction's initial values."""
-    others = op.operands if op.default is None else op.operands[:-1]
-    segments = [len(op.inputs), len(op.symbols), len(op.sizes), 1]
-    op.operands = [*others, start]
-    op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, segments)

@@ -25,5 +25,5 @@ def is_over_rows(op: ContractionOp) -> bool:
     sizes, own = shape(value), shape(op.result)
     if len(sizes) != len(own) or not all(map(_is_plain, access.data, sizes, [op] * len(own))):
         return False
-    pairs = zip(op.output.data, access.data, own, strict=True)
-    return all(e == read or (n == 1 and e.is_constant) for e, read, n in pairs)
+    axes = zip(op.output.data, access.data, own, sizes, strict=True)
+    return all((e == read and n == m) or (n == 1 and e.is_constant) for e, read, n, m in axes)

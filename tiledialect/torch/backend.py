@@ -114,12 +114,14 @@ def _parts(joint: torch.fx.GraphModule, *given: Any, **options: Any) -> Any:
     """Forward and backward graph of a graph of both.
 
     Gradients of normalizations by a batch's own statistics take the running ones and read none of
-    them: forward has no copies of them for backward.
+    them: forward has no copies of them for backward. It has none of views, which are read from the
+    viewed tensors.
     """
     for node in joint.graph.find_nodes(op="call_function", target=BATCH_NORM_BACKWARD):
         if node.args[IS_TRAINING]:
             node.args = tuple(None if k in RUNNING else v for k, v in enumerate(node.args))
-    return min_cut_rematerialization_partition(joint, *given, **options)
+    with torch._functorch.config.patch(recompute_views=True):
+        return min_cut_rematerialization_partition(joint, *given, **options)
 
 
 def _compiled(

@@ -522,3 +522,35 @@ func.func @shared_axes(%a: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<4xf32>) 
   %r = tile.reshape %s to [] : tensor<4xf32> -> tensor<4x1xf32>
   func.return %r, %s : tensor<4x1xf32>, tensor<4xf32>
 }
+
+// A default that repeats a number is the number, and none if that is 0; -0 is no 0.
+// CHECK-LABEL: func.func @defaults(
+// CHECK-NEXT:    %one = tile.constant 1.0 : tensor<f32>
+// CHECK-NEXT:    %negative = tile.constant -0.0 : tensor<f32>
+// CHECK-NEXT:    %a = tile.contraction assign(%A[i]) -> [i + 1] where 0 <= i < 3 : (tensor<3xf32>) -> tensor<5xf32>
+// CHECK-NEXT:    %b = tile.contraction assign(%A[i]) -> [i + 1] where 0 <= i < 3 default %one : (tensor<3xf32>, tensor<f32>) -> tensor<5xf32>
+// CHECK-NEXT:    %c = tile.contraction assign(%A[i]) -> [i + 1] where 0 <= i < 3 default %negative : (tensor<3xf32>, tensor<f32>) -> tensor<5xf32>
+func.func @defaults(%A: tensor<3xf32>) -> (tensor<5xf32>, tensor<5xf32>, tensor<5xf32>) {
+  %zero = tile.constant 0.0 : tensor<f32>
+  %one = tile.constant 1.0 : tensor<f32>
+  %negative = tile.constant -0.0 : tensor<f32>
+  %zeros = tile.contraction assign(%zero[]) -> [i] : (tensor<f32>) -> tensor<5xf32>
+  %ones = tile.contraction assign(%one[]) -> [i] : (tensor<f32>) -> tensor<5xf32>
+  %negatives = tile.contraction assign(%negative[]) -> [i] : (tensor<f32>) -> tensor<5xf32>
+  %a = tile.contraction assign(%A[i]) -> [i + 1] where 0 <= i < 3 default %zeros : (tensor<3xf32>, tensor<5xf32>) -> tensor<5xf32>
+  %b = tile.contraction assign(%A[i]) -> [i + 1] where 0 <= i < 3 default %ones : (tensor<3xf32>, tensor<5xf32>) -> tensor<5xf32>
+  %c = tile.contraction assign(%A[i]) -> [i + 1] where 0 <= i < 3 default %negatives : (tensor<3xf32>, tensor<5xf32>) -> tensor<5xf32>
+  func.return %a, %b, %c : tensor<5xf32>, tensor<5xf32>, tensor<5xf32>
+}
+
+// A tensor that the number fills in part, or that is no number, stays.
+// CHECK-LABEL: func.func @tensors(
+// CHECK:         default %part : (tensor<3xf32>, tensor<5xf32>) -> tensor<5xf32>
+// CHECK:         default %B : (tensor<3xf32>, tensor<5xf32>) -> tensor<5xf32>
+func.func @tensors(%A: tensor<3xf32>, %B: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %one = tile.constant 1.0 : tensor<f32>
+  %part = tile.contraction assign(%one[]) -> [i] where 0 <= i < 4 : (tensor<f32>) -> tensor<5xf32>
+  %a = tile.contraction assign(%A[i]) -> [i + 1] where 0 <= i < 3 default %part : (tensor<3xf32>, tensor<5xf32>) -> tensor<5xf32>
+  %b = tile.contraction assign(%A[i]) -> [i + 1] where 0 <= i < 3 default %B : (tensor<3xf32>, tensor<5xf32>) -> tensor<5xf32>
+  func.return %a, %b : tensor<5xf32>, tensor<5xf32>
+}

@@ -36,7 +36,9 @@ def _moved(draw: st.DrawFn, b: TensorBuilder, x: SSAValue) -> SSAValue:
     """A tensor computed from one, of as many elements."""
     sizes = shape(x)
     axis = draw(st.integers(0, len(sizes) - 1))
-    match draw(st.sampled_from(("order", "order", "rows", "both", "split", "join", "sum"))):
+    match draw(
+        st.sampled_from(("order", "order", "rows", "both", "parts", "split", "join", "sum"))
+    ):
         case "order":
             return layout.transpose(b, x, draw(st.permutations(range(len(sizes)))))
         case "rows":
@@ -45,6 +47,10 @@ def _moved(draw: st.DrawFn, b: TensorBuilder, x: SSAValue) -> SSAValue:
             order = draw(st.permutations(range(len(sizes))))
             other = layout.transpose(b, b.op(ew.NegOp, x), order)
             return b.add(x, layout.reshape(b, other, sizes))
+        case "parts" if sizes[axis] > 1:
+            k = draw(st.integers(1, sizes[axis] - 1))
+            ends = (layout.sliced(b, x, axis, part) for part in (slice(k, None), slice(k)))
+            return layout.concatenate(b, [*ends], axis)
         case "split" if len(sizes) < 4:
             n = draw(st.sampled_from([n for n in (1, 2, 3) if sizes[axis] % n == 0]))
             split = (*sizes[:axis], n, sizes[axis] // n, *sizes[axis + 1 :])

@@ -101,3 +101,15 @@ func.func @windows(%X: tensor<8x12x5xf32>, %K: tensor<5x7xf32>) -> tensor<96x7xf
   %P = tile.contraction add(%R[n, c] mul %K[c, d]) -> [n, d] : (tensor<96x5xf32>, tensor<5x7xf32>) -> tensor<96x7xf32>
   func.return %P : tensor<96x7xf32>
 }
+
+// Parts that are written one over the other have the order of their copy, which is not made.
+// CHECK-LABEL: func.func @parts
+// CHECK-NEXT:    %[[A:.*]] = tile.contraction assign(%A[i, j]) -> [j, i] {{.*}} : (tensor<2x5xf32>) -> tensor<5x4xf32>
+// CHECK-NEXT:    %{{.*}} = tile.contraction assign(%B[i - 2, j]) -> [j, i] default %[[A]] {{.*}} : (tensor<2x5xf32>, tensor<5x4xf32>) -> tensor<5x4xf32>
+// CHECK-NEXT:    func.return
+func.func @parts(%A: tensor<2x5xf32>, %B: tensor<2x5xf32>) -> tensor<5x4xf32> {
+  %a = tile.contraction assign(%A[i, j]) -> [i, j] : (tensor<2x5xf32>) -> tensor<4x5xf32>
+  %b = tile.contraction assign(%B[i - 2, j]) -> [i, j] default %a : (tensor<2x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  %T = tile.contraction assign(%b[i, j]) -> [j, i] : (tensor<4x5xf32>) -> tensor<5x4xf32>
+  func.return %T : tensor<5x4xf32>
+}

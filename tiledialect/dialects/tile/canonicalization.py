@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.traits import HasCanonicalizationPatternsTrait
 
-from tiledialect.dialects.tile.attributes import Combination, symbol, symbol_number
+from tiledialect.dialects.tile.attributes import Aggregation, Combination, symbol, symbol_number
 from tiledialect.dialects.tile.base import Shape, shape_of, tensor_type
 from tiledialect.dialects.tile.constants import constant_integer, constant_of
 from tiledialect.dialects.tile.contraction import ContractionOp
@@ -20,6 +20,7 @@ from tiledialect.dialects.tile.kernel import KernelOp
 from tiledialect.dialects.tile.special import ReshapeOp
 from tiledialect.dialects.tile.unit_axes import ComputeUnitAxes
 from tiledialect.errors import TileError
+from tiledialect.index import sets
 from tiledialect.index.expr import Constraint, IndexExpr
 from tiledialect.ir.names import from_hint, keep_origin, take_name
 
@@ -190,6 +191,30 @@ class DropIdentityContraction(RewritePattern):
             drop(op, op.inputs[0], rewriter)
 
 
+class DropFilledDefault(RewritePattern):
+    """A default all of whose elements are a constant is the constant, and none if that is 0."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ContractionOp, rewriter: PatternRewriter) -> None:
+        """Let the default of ``op`` be the constant that another contraction repeats."""
+        start = op.default
+        if start is None or start.type != op.result.type or (c := _repeated(start)) is None:
+            return
+        is_zero = c.number == 0 and copysign(1.0, c.number) > 0
+        op.set_default(None if is_zero else c.result)
+        rewriter.notify_op_modified(op)
+
+
+def _repeated(value: SSAValue) -> ew.ConstantOp | None:
+    """The constant that a contraction copies to all elements of a tensor."""
+    op = value.owner
+    if not isinstance(op, ContractionOp) or not op.is_static or op.symbols:
+        return None
+    is_copy = op.aggregation.data is Aggregation.assign and len(op.inputs) == 1
+    constant = constant_of(op.inputs[0])
+    return constant if is_copy and sets.covers_output(op.space()) else None
+
+
 def drop(op: Operation, value: SSAValue, rewriter: PatternRewriter) -> None:
     """Replace an op by a value, which takes its name if it has none."""
     take_name(value, op.results[0])
@@ -257,4 +282,4 @@ class CanonicalizeContraction(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
         """The patterns."""
-        return SubstituteSymbols(), DropIdentityContraction()
+        return SubstituteSymbols(), DropIdentityContraction(), DropFilledDefault()

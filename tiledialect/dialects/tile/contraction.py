@@ -217,6 +217,13 @@ class ContractionOp(TileOp):
             self.aggregation.data, self.combination.data, self.inputs, self.default
         )
 
+    def set_default(self, value: SSAValue | None) -> None:
+        """Set the values of the elements on which no point lands; 0 without any."""
+        own = [] if value is None else [value]
+        segments = [len(self.inputs), len(self.symbols), len(self.sizes), len(own)]
+        self.operands = [*self.inputs, *self.symbols, *self.sizes, *own]
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, segments)
+
     def verify_(self) -> None:
         """Check counts, ranks, and that the expressions are affine."""
         combination = self.combination.data

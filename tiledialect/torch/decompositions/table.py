@@ -65,6 +65,11 @@ def _rounded(x: Tensor, *, decimals: int) -> Tensor:
     return aten.round(x * 10**decimals) / 10**decimals
 
 
+def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Tensors side by side along a new axis, which PyTorch's decomposition splits from another."""
+    return torch.cat([x.unsqueeze(dim) for x in tensors], dim)
+
+
 def _trilinear(
     x: Tensor,
     y: Tensor,
@@ -118,6 +123,7 @@ OWN: Mapping[Any, Callable[..., Any]] = {
     aten.scatter_reduce.two: scatters.scatter_reduced,
     aten.searchsorted.Scalar: scatters.searched_number,
     aten.searchsorted.Tensor: scatters.searched,
+    aten.stack.default: _stack,
     aten.uniform.default: draws.uniform,
 }
 """Decompositions that PyTorch has not."""
