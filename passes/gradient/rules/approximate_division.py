@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from xdsl.dialects import func
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.analysis.value_bounds import magnitude
 from tiledialect.dialects.tile.attributes import Aggregation, Combination
@@ -48,7 +48,9 @@ def approximate_divisions(function: func.FuncOp, outputs: Sequence[SSAValue]) ->
             reciprocal = ew.RecipOp.make(op.operands[1])
             product = ew.MulOp.make(op.operands[0], reciprocal.results[0])
             keep_origin([reciprocal, product], op)
-            Rewriter.replace_op(op, [reciprocal, product], product.results)
+            # Where one op replaces another, xDSL gives the name to that alone.
+            Rewriter.insert_op(reciprocal, InsertPoint.before(op))
+            Rewriter.replace_op(op, product)
 
 
 def divides_rows(op: Operation) -> bool:
