@@ -208,11 +208,12 @@ class DropFilledDefault(RewritePattern):
 def _repeated(value: SSAValue) -> ew.ConstantOp | None:
     """The constant that a contraction copies to all elements of a tensor."""
     op = value.owner
-    if not isinstance(op, ContractionOp) or not op.is_static or op.symbols:
+    if not isinstance(op, ContractionOp) or op.aggregation.data is not Aggregation.assign:
         return None
-    is_copy = op.aggregation.data is Aggregation.assign and len(op.inputs) == 1
     constant = constant_of(op.inputs[0])
-    return constant if is_copy and sets.covers_output(op.space()) else None
+    if constant is None or len(op.inputs) > 1 or not op.is_static or op.symbols:
+        return None
+    return constant if sets.covers_output(op.space()) else None
 
 
 def drop(op: Operation, value: SSAValue, rewriter: PatternRewriter) -> None:
