@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-import numpy as np
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -44,7 +43,7 @@ def whole(value: SSAValue) -> SSAValue | None:
 
 def nbytes(t: MemRefType[Attribute] | TensorType[Attribute]) -> int:
     """The size of the elements of a static shape, without gaps."""
-    return prod(t.get_shape()) * np.dtype(NUMPY_TYPES[t.element_type].name).itemsize
+    return prod(t.get_shape()) * NUMPY_TYPES[t.element_type].itemsize
 
 
 def globals_of(module: ModuleOp) -> dict[str, memref.GlobalOp]:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import BlockArgument, SSAValue
 
 from tiledialect.ir.host_memory import nbytes
+from tiledialect.lazy import lazy
 
 SMALL = 1 << 16
 """Bytes of a constant up to which it may be read by several groups."""
@@ -27,7 +28,7 @@ Place = tuple[int, int]
 """Numbers of an op of a function, and of one of its results."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Group:
     """Places of values, and the arguments that they are computed of."""
 
@@ -36,12 +37,12 @@ class _Group:
     results: int
     """Bytes of the values."""
 
-    @property
+    @lazy
     def nbytes(self) -> int:
         """Bytes that its function reads and writes."""
         return self.results + sum(map(_bytes, self.arguments))
 
-    @property
+    @lazy
     def large(self) -> frozenset[BlockArgument]:
         """The arguments that no other group reads."""
         return frozenset(a for a in self.arguments if _bytes(a) > SMALL)
@@ -63,15 +64,17 @@ def grouped(whole: func.FuncOp, places: Sequence[Place]) -> list[tuple[Place, ..
             (v for v in own if isinstance(v, BlockArgument) and v.block is whole.body.block),
         )
         arguments |= dict.fromkeys(op.results, read)
-    groups: list[_Group] = []
+    groups: dict[_Group, None] = {}
+    readers: dict[BlockArgument, _Group] = {}
     for op, k in places:
         value = ops[op].results[k]
         group = _Group(((op, k),), arguments[value], _bytes(value))
-        for other in [own for own in groups if own.large & group.large]:
-            groups.remove(other)
+        for other in {readers[a] for a in group.large if a in readers}:
+            del groups[other]
             group |= other
-        groups.append(group)
-    by_size = sorted(_joined(groups), key=lambda group: -group.nbytes)
+        groups[group] = None
+        readers |= dict.fromkeys(group.large, group)
+    by_size = sorted(_joined([*groups]), key=lambda group: -group.nbytes)
     return [group.places for group in by_size]
 
 
