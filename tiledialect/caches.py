@@ -108,3 +108,4 @@ STORES = Cache("sectors that stores touch by strides and width", 1 << 12, of_com
 SIZELESS_FACTS = Cache("kernel facts without sizes by kernel facts", 1 << 10, of_compilation=True)
 SIZES = Cache("numbers of steps of a level by those that are left", 1 << 10, of_compilation=True)
 RANKINGS = Cache("ranked schedules by kernel facts and device", 1 << 8, of_compilation=True)
+CHOICES = Cache("best schedules by kernel facts and device: 20 KB", 1 << 11, of_compilation=True)

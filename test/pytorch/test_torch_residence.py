@@ -11,6 +11,7 @@ from packed_results import compiled_forms
 
 import tiledialect as td
 from tiledialect.lowering.runtime.device.queues import queue_for
+from tiledialect.schedule.search import choice
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install tiledialect[torch]"
@@ -306,3 +307,24 @@ def test_what_depends_on_nothing_is_kept(own):
         plain = compiled(Placed(4, 32), own.id)
         launches = [len(td.torch.profile(f, x)[1].kernels) for f in (plain, run)]
         assert launches[0] > launches[1] == 1
+
+
+def test_a_schedule_is_searched_for_once(monkeypatch, tmp_path):
+    """Of a kernel for its layout, and then for its part of the graph."""
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    searched = []
+    search = choice._fastest
+
+    def counted(facts, device, *args, **options):
+        searched.append((facts, device, args, *options.items()))
+        return search(facts, device, *args, **options)
+
+    monkeypatch.setattr(choice, "_fastest", counted)
+    nn = torch.nn
+    layers = [own for _ in range(3) for own in (nn.Conv2d(64, 64, 3, padding=1), nn.ReLU())]
+    model, x = nn.Sequential(*layers).eval(), torch.randn(1, 64, 14, 14)
+    with torch.no_grad():
+        found = torch.compile(td.torch.to_device(model), backend="tiledialect")(x)
+        assert torch.allclose(found, model(x), atol=1e-4)
+    assert len(searched) > 8
+    assert len(searched) == len({*searched})

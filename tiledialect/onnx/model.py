@@ -24,6 +24,7 @@ from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES, type_of, without_missing
 from tiledialect.api.packing.packing import Packed, Packer, Packing, packing_of
 from tiledialect.api.pickling import device_name
+from tiledialect.caches import compilation
 from tiledialect.dialects.tile.elementwise.numeric import ELEMENT_TYPES, NUMPY_TYPES
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import as_array, placed
@@ -157,9 +158,11 @@ class Model:
             ready, call, places = known
             found = call([args[k] if type(k) is int else k for k in places])
         else:
-            ready, bound = self._bound(args, named)
-            function, arrays = self._prepared(ready, bound)
-            found = function(*arrays)
+            # The schedules by which layouts are chosen are those of the parts, too.
+            with compilation():
+                ready, bound = self._bound(args, named)
+                function, arrays = self._prepared(ready, bound)
+                found = function(*arrays)
             if key is not None and not self._known:
                 own = {
                     id(bound[ready.inputs.index(n)]): k

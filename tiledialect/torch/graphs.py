@@ -18,6 +18,7 @@ from tiledialect.api.function import Function
 from tiledialect.api.inputs import READY_SHAPES
 from tiledialect.api.kept_function import KeptFunction, checked
 from tiledialect.api.options import Choices
+from tiledialect.caches import compilation
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.program import cache
 from tiledialect.lowering.runtime.program.garbage import no_collection
@@ -128,7 +129,8 @@ class CompiledGraph(torch.nn.Module):
         key = (in_place, *map(described, given))
         ready = self._ready.find(key)
         if ready is None:
-            with no_collection():
+            # The schedules by which layouts are chosen are those of the parts, too.
+            with no_collection(), compilation():
                 self._ready.put(key, self._made(given, in_place, partial(self._nodes, values)))
                 return self._results(values, counts)
         if ready.function is None:

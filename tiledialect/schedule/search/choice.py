@@ -82,7 +82,7 @@ def best(facts: Facts, device: Device) -> Candidate | None:
     return found
 
 
-@caches.RANKINGS
+@caches.CHOICES
 def best_alone(
     facts: Facts, device: Device, below: float = inf, *, lasting: bool = False
 ) -> Candidate | None:
@@ -209,7 +209,7 @@ def _copied(facts: Facts, device: Device, plain: Candidate) -> Iterator[_Copied]
                 yield _Copied(stage, copy.estimate, other, most)
 
 
-@caches.RANKINGS
+@caches.CHOICES
 def default(facts: Facts, device: Device) -> Candidate:
     """The default schedule, weighed as the others are."""
     local_size = min(LOCAL_SIZE, device.max_work_group_size)
