@@ -59,13 +59,31 @@ def compile_module(
     function = find_function(module, name)
     describe(module, target)
     keep_warnings(module, specialize_transformed(function, types, transforms, source))
+    steps = pipeline(local_size_of(module), schedules, fusion, passes)
+    _run(_until(steps, after), _folding(), module, kept)
+    return module
+
+
+def run_between(
+    module: ModuleOp,
+    first: str,
+    last: str,
+    schedules: tuple[str, ...] = (),
+    fusion: Fusion = MODELLED,
+    passes: tuple[str, ...] = (),
+) -> None:
+    """Run the passes of ``compile_module`` from one to another, for which a module is ready."""
+    steps = _until(pipeline(local_size_of(module), schedules, fusion, passes), last)
+    begin = [p.name for p in steps].index(first)
+    PassPipeline(steps[begin:]).apply(_folding(), module)
+
+
+def _folding() -> Context:
+    """A context for passes that fold: that makes constants, for which it asks their dialects."""
     context = Context()
-    # Folding makes constants, for which it asks their dialects.
     for dialect in (Arith, Tile):
         context.load_dialect(dialect)
-    steps = pipeline(local_size_of(module), schedules, fusion, passes)
-    _run(_until(steps, after), context, module, kept)
-    return module
+    return context
 
 
 def _run(
@@ -107,11 +125,8 @@ def compile_open(
     """
     module = only(module.clone(), name)
     describe(module, target)
-    context = Context()
-    for dialect in (Arith, Tile):
-        context.load_dialect(dialect)
     passes = open_pipeline(local_size_of(module), index_width)
-    PassPipeline(_until(passes, after)).apply(context, module)
+    PassPipeline(_until(passes, after)).apply(_folding(), module)
     return module
 
 

@@ -26,6 +26,7 @@ from tiledialect.lowering.compilation import (
     close,
     compile_module,
     compile_open,
+    run_between,
     warnings_of,
 )
 from tiledialect.lowering.given_passes import GivenPasses
@@ -125,15 +126,14 @@ def lowered_with_constants(
 ) -> ModuleOp:
     """A program's module of fused kernels, with products by constants merged where that pays."""
     names = [p.name for p in pipeline(LOCAL_SIZE)]
-    first, last = names.index(TileBoundsPass.name), names.index(TileFusePass.name)
-    module = lowered(program, types, device, names[first - 1])
-    if not TileMergeProductsPass(tuple(constants)).merge(module):
-        return lowered(program, types, device, TileFusePass.name)
+    module = lowered(program, types, device, names[names.index(TileBoundsPass.name) - 1])
+    if program.is_lowered:
+        return module
     chosen = program.schedules, program.fusion, program.passes
-    context = Context()
-    with transferring(program.known_schedules), limited(program.budget):
-        for step in pipeline(local_size_of(module), *chosen)[first : last + 1]:
-            step.apply(context, module)
+    others = helping(device, program.budget)
+    with transferring(program.known_schedules), limited(program.budget), others:
+        TileMergeProductsPass(tuple(constants)).merge(module)
+        run_between(module, TileBoundsPass.name, TileFusePass.name, *chosen)
     return module
 
 

@@ -12,14 +12,16 @@ from described import spec
 from packed_results import compiled_forms, packed_results
 
 import tiledialect as td
+from tiledialect.api import loading
 from tiledialect.api.packing import constant_groups
 from tiledialect.api.packing import packing as own_packing
 from tiledialect.api.packing.packing import packing_of
-from tiledialect.api.packing.splitting import KeptParts
+from tiledialect.api.packing.splitting import KeptParts, Modules
 from tiledialect.ir.mlir_text import parse_mlir
 from tiledialect.lowering.runtime.device import devices
 from tiledialect.lowering.runtime.program import compiling
 from tiledialect.passes.algebra import tile_merge_products
+from tiledialect.passes.fuse.tile_fuse import TileFusePass
 
 SUMMED = td.compile(
     "function (X[M, N], W[N, K], Packed0[N]) -> (Y) { V[n: N] = +(W[n, k]); Y = X * V + Packed0; }"
@@ -40,6 +42,30 @@ def test_kernels_of_constants():
     assert np.array_equal(found, x * w.sum(1) + b)
     assert packing_of(SUMMED, types, ["Packed0"]) is None
     assert packing_of(SUMMED, types, []) is None
+
+
+def test_parts_are_read_from_disk_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
+    types, read = SUMMED.types(("8x32xf32", "32x48xf32", "32xf32"), {}), list[str]()
+    parse, texts = loading.parse_mlir, list[list[str]]()
+    monkeypatch.setattr(loading, "parse_mlir", lambda *own: read.append(own[1]) or parse(*own))
+    for count in (0, 2):
+        packing = packing_of(SUMMED, types, ["W"])
+        assert packing is not None
+        (packer,) = packing.packers
+        texts.append([part.opencl() for part in (packing.rest, packer.function)])
+        assert len(read) == count
+    assert texts[0] == texts[1]
+
+
+def test_what_precedes_merging_is_done_once(monkeypatch: pytest.MonkeyPatch):
+    done: list[str] = []
+    lowered, types = compiling.lowered, SUMMED.types(("8x32xf32", "32x48xf32", "32xf32"), {})
+    monkeypatch.setattr(compiling, "lowered", lambda *given: done.append("") or lowered(*given))
+    given = SUMMED.program, types, SUMMED.device
+    module = compiling.lowered_with_constants(*given, ["W"])
+    assert len(done) == 1
+    assert str(module) == str(lowered(*given, TileFusePass.name))
 
 
 def test_packers_give_up_what_was_compiled():
@@ -190,7 +216,7 @@ def test_what_depends_on_no_argument(device: str):
     assert np.array_equal(packing.rest(x, w, *on_host), f(x, w))
 
 
-NOTHING = KeptParts()
+NOTHING: tuple[KeptParts, Modules] = KeptParts(), {}
 
 
 def test_parts_are_of_a_device_as_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -15,7 +15,7 @@ from tiledialect.api.function import Function
 from tiledialect.api.inputs import Types
 from tiledialect.api.kept_function import KeptFunction
 from tiledialect.api.packing.aligned_arrays import aligned, trim
-from tiledialect.api.packing.splitting import KeptParts, split
+from tiledialect.api.packing.splitting import KeptParts, Modules, split
 from tiledialect.ir.signature import types_text
 
 
@@ -95,14 +95,18 @@ def packing_of(function: Function, types: Types, constants: Collection[str]) -> 
     given = program.text, program.name, repr(program.transforms), types_text(types)
     described = str(target_system_spec(function.device))
     key = cache.key("packing", *given, described, *sorted(constants))
-    parts = cache.kept(KeptParts, key, lambda: split(function, types, constants))
+    modules: Modules = {}
+    parts = cache.find(KeptParts, key)
+    if parts is None:
+        parts, modules = split(function, types, constants)
+        cache.keep(key, parts)
     if parts.rest is None:
         return None
 
     @memoized
     def made(part: KeptFunction) -> Function:
         # Texts are read if plans are not kept, too.
-        return Function(part.source(), part.name, function.device)
+        return Function(part.source(modules.get(part)), part.name, function.device)
 
     packers = tuple(Packer(made(own.function), own.constants) for own in parts.packers)
     rest = made(parts.rest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -24,7 +24,7 @@ from tiledialect.api.kept_function import KeptFunction
 from tiledialect.api.packing.constant_groups import Place, grouped
 from tiledialect.dialects.discardable import PRECISION
 from tiledialect.dialects.tile.kernel import KernelOp
-from tiledialect.ir.names import give_name
+from tiledialect.ir.names import give_name, name_values
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.ir.signature import (
     argument_names,
@@ -53,8 +53,14 @@ class KeptParts:
     rest: KeptFunction | None = None
 
 
-def split(function: Function, types: Types, constants: Collection[str]) -> KeptParts:
-    """The parts of a function, of kernels that are fused."""
+Modules = Mapping[KeptFunction, ModuleOp]
+"""The modules of functions that need not be read from their texts."""
+
+
+def split(
+    function: Function, types: Types, constants: Collection[str]
+) -> tuple[KeptParts, Modules]:
+    """The parts of a function, of kernels that are fused, and their modules."""
     from tiledialect.lowering.runtime.program.compiling import lowered_with_constants
     from tiledialect.passes.schedule.rewrites.constants import known_values
     from tiledialect.passes.schedule.tile_block_constants import TileBlockConstantsPass
@@ -66,19 +72,26 @@ def split(function: Function, types: Types, constants: Collection[str]) -> KeptP
     steps = TileBlockLayoutsPass(names), TileJoinAxesPass(), TileBlockConstantsPass(names)
     PassPipeline(steps).apply(Context(), module)
     if len(ops_of(module, func.FuncOp)) > 1:
-        return KeptParts()
+        return KeptParts(), {}
     whole = find_function(module, function.program.result_name)
     groups = grouped(whole, _packed_places(whole, known_values(whole, constants)))
     if not groups:
-        return KeptParts()
+        return KeptParts(), {}
     attributes = {k: v for k, v in module.attributes.items() if k == PRECISION}
+    modules: dict[KeptFunction, ModuleOp] = {}
 
     def kept(part: func.FuncOp) -> KeptFunction:
-        return KeptFunction.of(ModuleOp([part], attributes))
+        own = ModuleOp([part], attributes)
+        found = KeptFunction.of(own)
+        # As where the text is read.
+        name_values(own)
+        modules[found] = own
+        return found
 
     packers = (_packer(whole, group) for group in groups)
     rest = _rest(whole, [place for group in groups for place in group])
-    return KeptParts(tuple(KeptPacker(kept(own), read) for own, read in packers), kept(rest))
+    found = tuple(KeptPacker(kept(own), read) for own, read in packers)
+    return KeptParts(found, kept(rest)), modules
 
 
 def _packed_places(whole: func.FuncOp, known: Collection[SSAValue]) -> list[Place]:
