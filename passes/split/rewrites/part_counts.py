@@ -55,7 +55,8 @@ def splits_of(op: ContractionOp, facts: Facts, device: Device) -> Iterator[tuple
         index = max(summed, key=reach)
         extent = facts.extents[index]
         wanted = _wanted(facts, index, device)
-        fitting = {_even(n, extent) if many_groups else min(n, extent) for n in wanted}
+        several = (n for n in wanted if n > 1)
+        fitting = {_even(n, extent) if many_groups else min(n, extent) for n in several}
         for parts in sorted(fitting):
             if parts > 1:
                 yield index, parts

@@ -225,7 +225,8 @@ class SplitChoice:
         if facts.points < MIN_POINTS:
             return f"its {facts.points} points are too few for a second kernel"
         units = device.compute_units
-        if outputs > 2 * units * RESULTS_PER_GROUP[1]:
+        largest = RESULTS_PER_GROUP[-1 if device.traits.interleaves_groups else 1]
+        if outputs > 2 * units * largest:
             return f"its {outputs} results fill the {units} compute units"
         lanes = units * device.native_vector_width
         if device.traits.has_vectors and facts.points < MIN_CPU_POINTS and outputs > lanes:

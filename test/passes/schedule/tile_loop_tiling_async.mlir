@@ -30,6 +30,21 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #d
 
 // -----
 
+// Where both are, they are copied word by word, if a work-item has many sums.
+// CHECK: @both
+// CHECK: stage <%a local at 8*k async copies 3 pad 4 order (1, 0), %b local at 8*k async copies 3 pad 4 order (1, 0), %a private at k vector 4, %b private at k vector 4>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"GPU" = #dlti.target_device_spec<"platform" = "NVIDIA CUDA", "compute_capability" = 90 : i64, "compute_units" = 132 : i64>>} {
+  func.func @both(%A: tensor<1576x768xf32>, %B: tensor<2304x768xf32>) -> tensor<1576x2304xf32> {
+    %C = tile.kernel(%a = %A : tensor<1576x768xf32>, %b = %B : tensor<2304x768xf32>) -> tensor<1576x2304xf32> {
+      %c = tile.contraction add(%a[i, k] mul %b[j, k]) -> [i, j] domain <i = 0 to 1576, j = 0 to 2304, k = 0 to 768> : (tensor<1576x768xf32>, tensor<2304x768xf32>) -> tensor<1576x2304xf32>
+      tile.yield %c : tensor<1576x2304xf32>
+    }
+    func.return %C : tensor<1576x2304xf32>
+  }
+}
+
+// -----
+
 // Older devices cannot, nor is it done where rows begin amidst 16 bytes.
 // CHECK: @older
 // CHECK-NOT: async

@@ -8,7 +8,10 @@
 // What was weighed against what.
 // WHY:      S: not split into partial results, as its schedule is given
 // WHY-NEXT: S: not split into partial results, as its 16777216 results fill the 132 compute units
-// WHY-NEXT: S: not split into partial results, as its {{[0-9]+}} groups fill the 132 compute units
+// WHY-NEXT: S: split into partial results, as a split takes less than 90% of the time of the whole, besides a launch
+// WHY-NEXT:   whole: {{.*}} us
+// WHY-NEXT:   k in 3 parts: {{[0-9.]+}} us
+// WHY:      S: not split into partial results, as its {{[0-9]+}} groups fill the 132 compute units
 // WHY-NEXT: S: split into partial results, as a split takes less than 90% of the time of the whole, besides a launch
 // WHY-NEXT:   whole: {{.*}} us
 // WHY-NEXT:   k in 2 parts: {{[0-9.]+}} us
@@ -44,6 +47,14 @@ func.func @deep(%A: tensor<64x8192xf32>, %B: tensor<8192x64xf32>) -> tensor<64x6
 func.func @square(%A: tensor<4096x4096xf32>, %B: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
   %S = tile.contraction add(%A[i, k] mul %B[k, j]) -> [i, j] domain <i = 0 to 4096, j = 0 to 4096, k = 0 to 4096> : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   func.return %S : tensor<4096x4096xf32>
+}
+
+// Results of 74 tiles of 128 x 128 leave half of the units idle, however many they are.
+// CHECK-LABEL: @long
+// CHECK: -> [k_part, i, j]{{.*}}k_part = 0 to 3,
+func.func @long(%A: tensor<1576x3072xf32>, %B: tensor<768x3072xf32>) -> tensor<1576x768xf32> {
+  %S = tile.contraction add(%A[i, k] mul %B[j, k]) -> [i, j] domain <i = 0 to 1576, j = 0 to 768, k = 0 to 3072> : (tensor<1576x3072xf32>, tensor<768x3072xf32>) -> tensor<1576x768xf32>
+  func.return %S : tensor<1576x768xf32>
 }
 
 // Rows are groups enough, however long their sums are.

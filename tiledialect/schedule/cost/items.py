@@ -45,7 +45,7 @@ def items_estimate(m: Model) -> Estimate:
     groups_unit = ceil(m.groups / units)
     resident = max(1, min(_resident(m), groups_unit))
     fetched = [m.fetched(access) for access in m.accesses]
-    arithmetic = _group_flops(m, sum(chunks for _, chunks, _ in fetched)) / unit_rate
+    arithmetic = _group_flops(m) / unit_rate
     local = _local(m) / (unit_rate / 2 * rates.local_rate)
 
     own = m.overlapped(arithmetic, local)
@@ -110,8 +110,8 @@ def _lanes(m: Model) -> int:
     return max(1, min(m.vector, m.device.item_lanes))
 
 
-def _group_flops(m: Model, chunks: float) -> float:
-    """Instructions of a group with so many copied chunks, each counted as two operations."""
+def _group_flops(m: Model) -> float:
+    """Instructions of a group, each counted as two operations."""
     facts, rates = m.facts, m.rates.items
     loads = sum(times for _, times, _ in m.reads) / _lanes(m)
     loops = rates.loop_instructions * sum(
@@ -122,10 +122,18 @@ def _group_flops(m: Model, chunks: float) -> float:
     per_item += outputs * (facts.operations_after + 2 * (len(facts.outputs) + len(facts.after)))
     # A tree joins the sums that items share.
     per_item += 2 * m.accumulators * rates.join_instructions * (m.sharing - 1).bit_length()
-    flops = per_item * m.items + 2 * chunks * rates.copy_instructions
+    flops = per_item * m.items + 2 * sum(_copy_instructions(m, access) for access in m.accesses)
     if m.registers > m.device.registers:
         flops *= rates.spill
     return flops * 2 if m.unrolled > CACHED_COPIES else flops
+
+
+def _copy_instructions(m: Model, access: AffineAccess) -> float:
+    """Instructions of a group for the copies of an operand's tile, besides their loads and stores."""
+    rates, copies = m.rates.items, m.copies(access.tensor)
+    is_alone = bool(copies) and copies[0].stage.asynchronous
+    each = rates.alone_instructions if is_alone else rates.copy_instructions
+    return m.fetched(access)[1] * each
 
 
 def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> float:
