@@ -18,6 +18,7 @@ RECORDS = {
     "avx512": (0.75, 1.15),
     "nvidia-attention": (0.55, 1.1),
     "nvidia-hopper": (0.7, 1.05),
+    "nvidia-products": (0.75, 1.05),
 }
 """Least median rank correlation, and largest median time of the chosen schedule over the best: what
 the model had when the timings were recorded, with some room."""

@@ -129,10 +129,10 @@ def _group_flops(m: Model) -> float:
 
 
 def _copy_instructions(m: Model, access: AffineAccess) -> float:
-    """Instructions of a group for the copies of an operand's tile, besides their loads and stores."""
+    """Instructions of a group for copies of an operand, besides their loads and stores."""
     rates, copies = m.rates.items, m.copies(access.tensor)
-    is_alone = bool(copies) and copies[0].stage.asynchronous
-    each = rates.alone_instructions if is_alone else rates.copy_instructions
+    is_word = bool(copies) and copies[0].stage.asynchronous and copies[0].width == 1
+    each = rates.word_instructions if is_word else rates.copy_instructions
     return m.fetched(access)[1] * each
 
 

@@ -48,7 +48,7 @@ class Items:
     near: float
     unhidden: float
     copy_instructions: float
-    alone_instructions: float
+    word_instructions: float
     join_instructions: float
     loop_instructions: float
     group_instructions: float
