@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import known_devices
 import pytest
 from hypothesis import settings
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-
-from tiledialect import disk
 
 # The same examples every time, so that a failure is of the change and not of the day:
 # `--hypothesis-profile default`, `--examples` and `make fuzz` look further.
@@ -28,12 +27,8 @@ SCRATCH = Path(tempfile.mkdtemp(prefix="tiledialect-test-"))
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 OCLGRIND_LOG = SCRATCH / "oclgrind.log"
 
-# Trying the devices takes seconds, and finds the same for all runs of the tests.
 if not IS_WORKER:
-    with suppress(OSError):
-        (disk.folder() / "devices").mkdir(parents=True, exist_ok=True)
-        (SCRATCH / "cache").mkdir()
-        (SCRATCH / "cache" / "devices").symlink_to((disk.folder() / "devices").absolute())
+    known_devices.share(SCRATCH / "cache")
 
 # Processes that tests start need not compile the package each where Python is to leave no files.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
@@ -57,6 +52,7 @@ os.environ.pop("TILE_DEVICE", None)
 import case_samples  # noqa: E402
 import device_turns  # noqa: E402
 import oclgrind  # noqa: E402
+import tool_server  # noqa: E402
 
 import tiledialect as td  # noqa: E402
 from tiledialect.errors import TileError  # noqa: E402
@@ -159,6 +155,15 @@ def in_this_process(
     """
     if request.node.get_closest_marker("tries_kernels") is None:
         monkeypatch.setattr(isolation, "find", lambda kernels: isolation.Verdict(""))
+
+
+@pytest.fixture
+def ready_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let processes that the package starts have it at once, each still one of its own."""
+    # Its processes get more than standard files. It looks for Python when it is imported.
+    import multiprocessing.spawn  # noqa: F401
+
+    monkeypatch.setattr(sys, "executable", tool_server.python())
 
 
 def _in_order(previous: ModulePass | None, module: ModuleOp, _: ModulePass | None) -> None:

@@ -6,11 +6,14 @@
 import os
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import lit.formats
 
-sys.path.append(os.path.join(os.path.dirname(__file__), "support"))
-import tool_server
+here = os.path.dirname(__file__)
+sys.path[:0] = [os.path.dirname(here), os.path.join(here, "support")]
+import known_devices  # noqa: E402
+import tool_server  # noqa: E402
 
 config.name = "tiledialect"
 config.test_format = lit.formats.ShTest(execute_external=False)
@@ -24,6 +27,7 @@ config.environment["PATH"] = os.pathsep.join([tools, os.environ["PATH"]])
 # The code beside the tests, whichever is installed.
 config.environment["PYTHONPATH"] = os.path.dirname(config.test_source_root)
 config.environment["TILE_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
+known_devices.share(Path(config.environment["TILE_CACHE_DIR"]))
 # Python finds these itself; what the user has set must not change what the tests see.
 config.environment["PYTHONUTF8"] = "1"
 config.environment["TILE_MEASURE"] = "0"

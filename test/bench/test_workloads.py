@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tool_server
 
 from tiledialect.lowering.runtime.device.devices import choose
 
@@ -99,7 +100,7 @@ def test_the_table(tmp_path: Path) -> None:
     """From the command line, with all that can be written."""
     written, drawn = tmp_path / "rows.json", tmp_path / "rows.svg"
     options = ["--test-sizes", "--rounds", "2", "--only", "reduction/row sums"]
-    command = [sys.executable, "-W", "ignore", str(BENCH / "run.py"), *options]
+    command = [tool_server.python(), "-W", "ignore", str(BENCH / "run.py"), *options]
     command += ["--device", choose().id, "--json", str(written), "--plot", str(drawn)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "reduction/row sums dX" in output and "a copy moves" in output

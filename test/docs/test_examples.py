@@ -131,6 +131,7 @@ def test_mlir_error(example: Example) -> None:
     assert example.next_text.strip() in str(caught.value)
 
 
+@pytest.mark.usefixtures("ready_python")
 @pytest.mark.parametrize("page", sorted({e.page for e in of("python")}))
 def test_python(page: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(directory)
@@ -147,16 +148,10 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(scope="module")
-def tools() -> Path:
-    """The commands, which start at once."""
-    return tool_server.start(os.environ)
-
-
 @pytest.mark.parametrize("example", [e for e in of("sh") if not e.is_generated], ids=ids)
-def test_sh(example: Example, directory: Path, tools: Path) -> None:
+def test_sh(example: Example, directory: Path) -> None:
     own = str(Path(sys.executable).parent)
-    path = os.pathsep.join([str(tools), own, os.environ["PATH"]])
+    path = os.pathsep.join([str(tool_server.commands()), own, os.environ["PATH"]])
     for command, expected in commands(example.text):
         result = subprocess.run(
             ["bash", "-c", command],

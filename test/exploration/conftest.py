@@ -16,6 +16,11 @@ from tiledialect.exploration.explore import Progress
 from tiledialect.exploration.subject import Subject
 
 
+@pytest.fixture(autouse=True)
+def _processes(ready_python: None) -> None:
+    """Processes of searches are there at once."""
+
+
 @pytest.fixture(scope="session")
 def fast() -> td.Device:
     """A device whose times mean something."""

@@ -27,6 +27,11 @@ from tiledialect.lowering.runtime.program import cache, compiling
 GOOD = Implementation(("C: <group.x i : 4, unroll k : 6, unroll j : 8>",))
 
 
+@pytest.fixture(autouse=True)
+def _processes() -> None:
+    """A process that a test stops is the one that tries, and not one that waits for it."""
+
+
 @pytest.fixture(scope="module")
 def evaluator(subject: Subject) -> Iterator[Evaluator]:
     found = Evaluator(subject)

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import tool_server
 from explored import Explored
 
 import tiledialect as td
@@ -131,7 +132,7 @@ def test_a_report_runs_a_trial_again(explored: Explored, tmp_path: Path):
     text = explored.result.report(trial)
     assert trial.text in text and "def" not in text
     (tmp_path / "report.py").write_text(text)
-    run = [sys.executable, str(tmp_path / "report.py")]
+    run = [tool_server.python(), str(tmp_path / "report.py")]
     done = subprocess.run(run, capture_output=True, text=True, timeout=100)
     assert (done.stdout, done.stderr) == ("agrees\n", "")
 

@@ -22,6 +22,9 @@ from tiledialect.exploration.evaluation import Evaluator, Outcome
 from tiledialect.exploration.explore import Progress
 from tiledialect.exploration.implementation import Implementation
 
+PYTHON = sys.executable
+"""That of the environment, which has modules as programs."""
+
 
 def test_two_workers_search_together(product: td.Function, monkeypatch: pytest.MonkeyPatch):
     """A subject of some megabytes keeps no worker from its share."""
@@ -64,7 +67,7 @@ class Cluster:
             client.wait_for_workers(2, timeout=100)
 
     def start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--no-dashboard"]
+        command = [PYTHON, "-m", f"distributed.cli.dask_{what}", "--no-dashboard"]
         out = subprocess.DEVNULL
         process = subprocess.Popen([*command, *arguments], stdout=out, stderr=out)
         self.stack.callback(process.wait)

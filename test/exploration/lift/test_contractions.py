@@ -1,13 +1,13 @@
 """Derivations of Tile programs among the candidates of their explorations."""
 
 import subprocess
-import sys
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 
 import numpy as np
 import pytest
+import tool_server
 
 import tiledialect as td
 from tiledialect.errors import TileError
@@ -74,6 +74,6 @@ def test_explorations_try_derivations(
     assert np.array_equal(kept(*ARRAYS), ARRAYS[0] @ ARRAYS[1])
     bad = replace(own[-1], failure="wrong", message="result 0: off by 1", seconds=inf)
     (tmp_path / "report.py").write_text(result.report(bad))
-    run = [sys.executable, str(tmp_path / "report.py")]
+    run = [tool_server.python(), str(tmp_path / "report.py")]
     done = subprocess.run(run, capture_output=True, text=True, timeout=100)
     assert (done.stdout, done.stderr) == ("agrees\n", "")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
 import pytest
+import tool_server
 
 import tiledialect as td
 from tiledialect import lift
@@ -128,7 +128,13 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
         patch.setenv("OCLGRIND_MAX_ERRORS", "1000000")
         probe.share(folder / "cache")
         patch.setenv("TILE_CACHE_DIR", str(folder / "cache"))
-        command = [sys.executable, "-c", WITHOUT_EACH, json.dumps(KERNELS), str(folder / "log")]
+        command = [
+            tool_server.python(),
+            "-c",
+            WITHOUT_EACH,
+            json.dumps(KERNELS),
+            str(folder / "log"),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 

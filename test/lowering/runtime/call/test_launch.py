@@ -13,6 +13,7 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array as cla
 import pytest
+import tool_server
 
 import tiledialect as td
 from tiledialect.errors import TileError
@@ -38,7 +39,7 @@ def run_python(code: str, *args: str) -> str:
     """Output of Python for ``code``, in a process that must end well."""
     program = "import numpy as np\nimport tiledialect as td\n" + textwrap.dedent(code)
     done = subprocess.run(
-        [sys.executable, "-c", program, *args], capture_output=True, text=True, timeout=120
+        [tool_server.python(), "-c", program, *args], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
     return done.stdout

@@ -16,6 +16,7 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array as cla
 import pytest
+import tool_server
 from packaging.requirements import Requirement
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.dlti import TargetDeviceSpecAttr, TargetSystemSpecAttr
@@ -32,7 +33,7 @@ from tiledialect.lowering.runtime.device.device import every_device, rank, short
 
 def child(code: str, **environment: str) -> str:
     env = {**os.environ, **environment}
-    command = [sys.executable, "-W", "ignore", "-c", code]
+    command = [tool_server.python(), "-W", "ignore", "-c", code]
     return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
 
 

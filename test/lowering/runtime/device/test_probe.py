@@ -188,6 +188,7 @@ probe.main()
 HANGS = "float2 hang(float2 x) { volatile int k = 1; while (k); return x; }\n#define tan hang\n"
 
 
+@pytest.mark.usefixtures("ready_python")
 @pytest.mark.skipif(BEST.type != "cpu", reason="a fault may take more than the process with it")
 @pytest.mark.parametrize(
     ("prelude", "reason"),

@@ -15,7 +15,7 @@ from tiledialect.lowering.runtime.program import isolation, specialization
 
 # pyright: reportPrivateUsage=false
 
-pytestmark = pytest.mark.tries_kernels
+pytestmark = [pytest.mark.tries_kernels, pytest.mark.usefixtures("ready_python")]
 
 SOURCE = "function (A[N, M]) -> (S) { S[i: N] = +(A[i, k]); }"
 USUAL = {"S": "<group.x i : 12, serial k : 36>"}

@@ -46,6 +46,9 @@ TWO = """function (X[N, K], W[K, M]) -> (C, S, T) {
 """Two kernels, and numbers of which the text of the IR says the bits."""
 
 
+pytestmark = pytest.mark.usefixtures("ready_python")
+
+
 @pytest.fixture
 def gpu(device: td.Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> td.Device:
     """A device that is taken for one of its own memory, on a machine with enough processors."""
