@@ -50,11 +50,19 @@ def vector_pointer(
     scope: MemoryScope, base: SSAValue, indices: Sequence[SSAValue], type: Attribute
 ) -> tuple[Buffer, Expr, CType]:
     """Buffer, pointer and type of a contiguous vector in memory."""
+    buffer, place, lanes = _vector_place(scope, base, indices, type)
+    return buffer, pointer(buffer, place), lanes
+
+
+def _vector_place(
+    scope: MemoryScope, base: SSAValue, indices: Sequence[SSAValue], type: Attribute
+) -> tuple[Buffer, Expr, CType]:
+    """Buffer, address and type of a contiguous vector in memory."""
     buffer = scope.buffer(base)
     lanes = scope.ctype(type)
     if not buffer.strides or buffer.strides[-1].value != 1:
         raise scope.error(f"the last dimension of {base.type} is not contiguous")
-    return buffer, pointer(buffer, address(scope, buffer, indices)), lanes
+    return buffer, address(scope, buffer, indices), lanes
 
 
 def bits_of(type: CType) -> CType:
@@ -84,24 +92,34 @@ def is_aligned(op: Operation, type: CType) -> bool:
 
 def _emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, vector.LoadOp)
-    buffer, place, type = vector_pointer(scope, op.base, op.indices, op.result.type)
+    buffer, start, type = _vector_place(scope, op.base, op.indices, op.result.type)
+    place = pointer(buffer, start)
     if type.kind == "half":
         name = "vloada_half" if is_aligned(op, bits_of(type)) else "vload_half"
         value = Expr(f"{name}{type.lanes}(0, {place.text})", reads=reads(place))
-        return value._replace(bits=_loaded(op, buffer, place, bits_of(type)))
-    result = _loaded(op, buffer, place, bits_of(type))
+        return value._replace(bits=_loaded(scope, op, buffer, start, bits_of(type)))
+    result = _loaded(scope, op, buffer, start, bits_of(type))
     if type.kind != "bool":
         return result
     return binary("!=", call(f"convert_{type.name}", result), literal(0, replace(type, kind="int")))
 
 
-def _loaded(op: Operation, buffer: Buffer, place: Expr, type: CType) -> Expr:
-    """A vector in memory; a buffer of halves as their bits."""
+def _loaded(scope: MemoryScope, op: Operation, buffer: Buffer, start: Expr, type: CType) -> Expr:
+    """A vector in memory; a buffer of halves as their bits.
+
+    Where a work-item runs long loops, whole vectors of an address are the offset of `vload`: sums
+    of a pointer and a constant leave the loop in Intel's compiler, and each needs a register.
+    """
+    place, ahead = pointer(buffer, start), 0
     if is_aligned(op, type):
         return Expr(f"*(const {buffer.space} {type.name} *)({place.text})", UNARY, reads(place))
+    operator, moving, constant = start.compound or ("", start, start)
+    count = constant.value if scope.is_lone and operator == "+" else None
+    if isinstance(count, int) and count % type.lanes == 0:
+        place, ahead = pointer(buffer, moving), count // type.lanes
     if buffer.type.kind == "half":
         place = Expr(f"(const {buffer.space} short *)({place.text})", UNARY, reads(place))
-    return Expr(f"vload{type.lanes}(0, {place.text})", reads=reads(place))
+    return Expr(f"vload{type.lanes}({ahead}, {place.text})", reads=reads(place))
 
 
 def _print_vector_store(scope: MemoryScope, op: Operation) -> None:

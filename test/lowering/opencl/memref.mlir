@@ -35,6 +35,13 @@
     %6 = arith.addf %3, %4 : f32
     %7 = arith.addf %6, %5 : f32
     memref.store %7, %scalar[] : memref<f32>
+    %c8 = arith.constant 8 : index
+    %near = arith.addi %i, %c8 : index
+    %whole = vector.load %a[%near] : memref<64xf32>, vector<4xf32>
+    %odd = arith.addi %i, %c5 : index
+    %part = vector.load %a[%odd] : memref<64xf32>, vector<4xf32>
+    %sum = arith.addf %whole, %part : vector<4xf32>
+    vector.store %sum, %a[%i] : memref<64xf32>, vector<4xf32>
     "gpu.return"() : () -> ()
   }) {sym_name = "alone", gpu.known_block_size = array<i32: 1, 1, 1>} : () -> ()
 
@@ -275,9 +282,10 @@
 // CHECK-NEXT:     scalar[0] = a[i * 12 + j * 4 + 2] + b[i * 4] + c[i * 8 + j * 2 + 3] * a[j + 20] + b[(i + 1) * 4 + j];
 // CHECK-NEXT: }
 //
-// Constants are added to the pointer where a work-item is alone.
+// Constants are added to the pointer where a work-item is alone; whole vectors are counted.
 // CHECK:      __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void alone(
 // CHECK:          scalar[0] = (a + i)[5] + (a + i)[-5] + (a + i)[7];
+// CHECK-NEXT:     vstore4(vload4(2, a + i) + vload4(0, a + i + 5), 0, a + i);
 
 // CHECK:      __kernel void types(
 // CHECK-NEXT:     __global char *restrict bytes,

@@ -69,7 +69,7 @@ func.func @turned(%X: tensor<64x64xf32>) -> tensor<64x128xf32> {
 // CHECK:         func.return
 // CODE-LABEL: pairs_0_
 // CODE:          float16 A = vload16(0, X + [[P:.*]]);
-// CODE-NEXT:     float16 A_1 = vload16(0, X + [[P]] + 16);
+// CODE-NEXT:     float16 A_1 = vload16(1, X + [[P]]);
 // CODE-NEXT:     (float16)(A.s0, A.s2, {{.*}} A_1.s0, A_1.s2, {{.*}});
 // CODE-NEXT:     (float16)(A.s1, A.s3, {{.*}} A_1.s1, A_1.s3, {{.*}});
 // CODE:          (float16)([[C:.*]].s0, [[D:.*]].s0, [[C]].s1, [[D]].s1, {{.*}});

@@ -458,3 +458,46 @@ def test_many_blocks_of_channels_are_summed_in_parts(channels: int, loops: int):
     device = replace(two_cores(8), cache_sizes=(32 << 10, 512 << 10, 16 << 20))
     best = ranked(pointwise_in_blocks(196, channels, 256, size=16), device)[0].schedule
     assert [x.index for x in best.levels if x.role is Role.SERIAL].count("cb") == loops
+
+
+@pytest.mark.parametrize(("lanes", "has_both"), [(8, True), (16, False)])
+def test_tiles_have_vectors_of_two_blocks_where_registers_are_few(lanes: int, has_both: bool):
+    """Blocks of two vectors: 3 rows of four vectors of two blocks, the rows inside."""
+    case = pointwise_in_blocks(196, 256, 256, size=2 * lanes)
+    tiles = {
+        tuple((x.index, x.extent) for x in c.schedule.levels if x.role is Role.UNROLL)[-3:]
+        for c in ranked(case, two_cores(lanes))
+    }
+    assert ((("b", 2), ("co", 2), ("p", 3)) in tiles) == has_both
+
+
+def test_tiles_leave_little_of_few_rows():
+    """Of 14 rows tiles of 5 leave 4, of 6 only 2; more than three tiles take longer."""
+    device = two_cores(8)
+    tiles = {
+        x.extent
+        for c in ranked(pointwise_in_blocks(14, 256, 256, size=16), device)
+        for x in c.schedule.levels
+        if x.index == "p" and x.role is Role.UNROLL
+    }
+    assert 5 in tiles and 6 not in tiles
+
+
+def test_elements_that_strided_windows_share_need_registers():
+    """With 3 rows of four vectors each tap of 2 * x + i holds 3 elements, and 2 of the tap before."""
+    device, case = two_cores(8), in_blocks(28, 128)
+    loops = [
+        *(LoopLevel("b", 1, 4, Role.GROUP, "x"), LoopLevel("y", 1, 28, Role.SERIAL)),
+        *(LoopLevel("x", 3, 10, Role.SERIAL), LoopLevel("cb", 1, 4, Role.SERIAL)),
+        *(LoopLevel("ci", 1, 32, Role.SERIAL), LoopLevel("j", 1, 3, Role.SERIAL)),
+    ]
+    tile = (
+        LoopLevel("co", 8, 4, Role.UNROLL),
+        LoopLevel("x", 1, 3, Role.UNROLL),
+        LoopLevel("co", 1, 8, Role.VECTOR),
+    )
+    one, three = (
+        CpuModel(case, Schedule((*loops, LoopLevel("i", 1, 3, role), *tile)), device)
+        for role in (Role.SERIAL, Role.UNROLL)
+    )
+    assert not one.spilled and three.spilled == 3 * 2

@@ -266,17 +266,22 @@ class CpuBody(Model):
         """Number of elements or vectors of an operand that the next step of the summation needs,
         too.
 
-        Elements that are held anyway do not count.
+        Elements that are held anyway do not count, but those that strided windows share with the
+        step after the next.
         """
-        if self._is_by_vectors and not self.is_vector(access):
-            return 0
+        is_held = self._is_by_vectors and not self.is_vector(access)
         outputs, size = self.facts.output_indices, self.hardware if self.is_vector(access) else 1
         most = 0
         for k, level in enumerate(self.rows):
             if level.index not in outputs:
                 inside = self.row_steps[k + 1 :]
-                two = access.elements(((level.index, level.stride, 2), *inside))
-                most = max(most, 2 * access.elements(inside) - two)
+                one = access.elements(inside)
+                next_, later = (
+                    2 * one - access.elements(((level.index, k * level.stride, 2), *inside))
+                    for k in (1, 2)
+                )
+                shared = later if is_held and not next_ and level.extent > 2 else next_
+                most = max(most, 0 if is_held and next_ else shared)
         return most * size
 
     @property
