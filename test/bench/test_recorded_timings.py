@@ -15,6 +15,7 @@ from timings import read
 
 TIMINGS = Path(__file__).parents[2] / "bench" / "timings"
 RECORDS = {
+    "avx2": (0.6, 1.1),
     "avx512": (0.75, 1.15),
     "nvidia-attention": (0.55, 1.1),
     "nvidia-hopper": (0.7, 1.05),

@@ -246,8 +246,8 @@ def test_the_last_tile_of_a_loop_holds_what_is_left():
         model = CpuModel(case, Schedule(levels, stages), device)
         return model.busy_cycles / model.busy_in(TilePart())
 
-    # Twelve products take six cycles; eight take five, as long as a sum until it is there again.
-    assert busy(whole) == pytest.approx((4 + 5 / 6) / 5)
+    # Twelve products take six cycles; eight take four, as long as a sum until it is there again.
+    assert busy(whole) == pytest.approx((4 + 4 / 6) / 5)
     assert busy(replace(whole, at=("x", 6))) == busy() == 1
     # Sums that wait while taps around them go on are added to as they are.
     n, y, x, co, j, *others = levels
