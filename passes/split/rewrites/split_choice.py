@@ -124,8 +124,11 @@ class SplitChoice:
         def pieces() -> Iterator[Facts]:
             for op, facts in wanted:
                 if not self._groups_reason(facts):
+                    enough = self._enough(facts)
                     for index, parts in splits_of(op, facts, self.device):
-                        yield from self._kernels_of(op, facts, index, parts)
+                        kernels = self._kernels_of(op, facts, index, parts)
+                        if _least(kernels, self.device) < enough:
+                            yield from kernels
 
         search_ahead(wholes(), self.device)
         search_ahead(pieces(), self.device)
@@ -144,8 +147,7 @@ class SplitChoice:
 
     def _compared(self, op: ContractionOp, facts: Facts) -> Weighed | None:
         """Comparison of the splits of a contraction; None if it has none."""
-        device, whole = self.device, best_seconds(facts, self.device)
-        least = device.launch_seconds + SPLIT_GAIN * (whole - device.launch_seconds)
+        device, least = self.device, self._enough(facts)
         are_columns = (
             device.traits.interleaves_groups
             and facts.results >= device.compute_units
@@ -162,7 +164,12 @@ class SplitChoice:
         if not splits:
             return None
         split = None if chosen is None else _in_parts(op, facts, chosen.index, chosen.parts)
-        return Weighed(whole, tuple(splits), chosen, split)
+        return Weighed(best_seconds(facts, device), tuple(splits), chosen, split)
+
+    def _enough(self, facts: Facts) -> float:
+        """Seconds of a split from which on the contraction is better as it is."""
+        launch = self.device.launch_seconds
+        return launch + SPLIT_GAIN * (best_seconds(facts, self.device) - launch)
 
     def _kernels_of(
         self, op: ContractionOp, facts: Facts, index: str, parts: int
@@ -293,6 +300,11 @@ def _operands_of(value: SSAValue) -> list[SSAValue]:
         elif isinstance(value.owner, ElementwiseOp):
             pending += value.owner.operands
     return found
+
+
+def _least(kernels: Sequence[Facts], device: Device) -> float:
+    """Lower bound of the seconds of some kernels, the last one first, one after the other."""
+    return in_sequence((least_seconds(facts, device) for facts in reversed(kernels)), device)
 
 
 def _seconds(enough: float, kernels: Sequence[Facts], device: Device) -> tuple[float, bool]:
