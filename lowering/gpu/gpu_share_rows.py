@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tiledialect.dialects.nest.memref import PrefetchOp
 from tiledialect.dialects.tile.constants import constant_integer
-from tiledialect.ir.ops_in import ops_in
+from tiledialect.ir.ops_in import ops_in, ops_of
 from tiledialect.lowering.nest.utils.registers import lanes_of
 from tiledialect.lowering.nest.utils.scope import element_bytes
 from tiledialect.lowering.nest.utils.shuffles import gathered, row_starts
@@ -262,8 +262,8 @@ class GpuShareRowsPass(ModulePass):
         """Merge the loads of all blocks of kernels."""
         if not traits_of(op).has_vectors:
             return
-        for function in [x for x in ops_in(op) if isinstance(x, gpu.FuncOp)]:
-            blocks = {x.parent for x in ops_in(function) if isinstance(x, vector.ShuffleOp)}
+        for function in ops_of(op, gpu.FuncOp):
+            blocks = {x.parent for x in ops_of(function, vector.ShuffleOp)}
             for block in [b for b in _blocks(function) if b in blocks]:
                 if not any(isinstance(x, gpu.BarrierOp) for x in block.ops):
                     merge_loads(block)

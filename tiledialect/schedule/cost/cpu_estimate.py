@@ -196,14 +196,14 @@ class CpuModel(CpuCaches):
             return None
         loop, *inside = (self.levels[k] for k in own)
         lanes = inside[-1].extent if inside[-1].role is Role.VECTOR else 1
+        rest = self.facts.extents[name] % loop.stride
         is_tile = loop.role is Role.SERIAL and own[0] < self.first_reduction and own[1] >= self.body
+        if not is_tile or not rest or rest % lanes:
+            return None
         is_copied = any(copy.place > own[0] for copy in self.all_copies)
         is_read = any(name in w.tensor.names and not self.copies(w.tensor) for w in self.accesses)
         has_classes = any(len(e.names) > 1 for e in self.facts.outputs[0].access or ())
-        if not is_tile or is_copied or is_read or has_classes:
-            return None
-        rest = self.facts.extents[name] % loop.stride
-        return (loop, inside[0]) if rest and rest % lanes == 0 else None
+        return None if is_copied or is_read or has_classes else (loop, inside[0])
 
     @property
     def _outer_lanes(self) -> float:

@@ -70,15 +70,17 @@ def stencil_points(op: ContractionOp) -> int:
     """
     if op.domain is None or op.combination.data not in PLAIN:
         return 0
-    outputs = [name for e in op.output.data for name in e.names]
     points = points_of_element(op, op.domain.ranges)
+    if points > MOST_STENCIL_POINTS:
+        return 0
+    outputs = [name for e in op.output.data for name in e.names]
     is_sum = op.aggregation.data is Aggregation.add and op.default is None
     is_copy = op.aggregation.data is Aggregation.assign and points == 1
     exprs = [e for access in op.accesses for e in access.data]
     exprs += [c.data.expr for c in op.constraints]
     whole = all(e.denominator == 1 for e in exprs)
-    fits = (is_sum or is_copy) and _reads_memory(op) and whole and _tells_indices(op, outputs)
-    return points if fits and points <= MOST_STENCIL_POINTS else 0
+    fits = (is_sum or is_copy) and whole and _reads_memory(op) and _tells_indices(op, outputs)
+    return points if fits else 0
 
 
 def points_of_element(op: ContractionOp, ranges: Mapping[str, Range]) -> int:
@@ -102,9 +104,10 @@ def read_elements(value: SSAValue, found: dict[SSAValue, int] | None = None) -> 
 
 def is_copy(op: ContractionOp) -> bool:
     """Whether each element is one of a contraction's operand or of its default."""
-    types = {tensor_type(v).element_type for v in (op.result, *op.inputs)}
-    assigns = op.aggregation.data is Aggregation.assign and len(op.inputs) == len(types) == 1
-    return assigns and not isinstance(op.inputs[0].owner, ConstantOp)
+    if op.aggregation.data is not Aggregation.assign or len(inputs := op.inputs) != 1:
+        return False
+    types = {tensor_type(v).element_type for v in (op.result, *inputs)}
+    return len(types) == 1 and not isinstance(inputs[0].owner, ConstantOp)
 
 
 def _reads_memory(op: ContractionOp) -> bool:
@@ -113,13 +116,13 @@ def _reads_memory(op: ContractionOp) -> bool:
     Sums may read elementwise functions of memory in the kernel, too, if these are 0 where memory
     is. Constants are read everywhere, memory as 0 where there is none of the contraction's.
     """
-    is_sum = op.aggregation.data is Aggregation.add
-    if op.default is None and all(
-        isinstance(v, BlockArgument) or (is_sum and keeps_zeros(v)) for v in op.inputs
+    is_sum, default, inputs = op.aggregation.data is Aggregation.add, op.default, op.inputs
+    if default is None and all(
+        isinstance(v, BlockArgument) or (is_sum and keeps_zeros(v)) for v in inputs
     ):
         return True
-    has_default = op.default is None or op.default.type == op.result.type
-    return is_copy(op) and has_default and _is_placed(op.inputs[0])
+    has_default = default is None or default.type == op.result.type
+    return is_copy(op) and has_default and _is_placed(inputs[0])
 
 
 def keeps_zeros(value: SSAValue) -> bool:
