@@ -187,3 +187,5 @@ def pytest_sessionfinish() -> None:
     import shutil
 
     shutil.rmtree(SCRATCH, ignore_errors=True)
+    # pytest and Python look for garbage again and again before they end.
+    gc.freeze()

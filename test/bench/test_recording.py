@@ -15,6 +15,7 @@ from replay import Replayed
 import tiledialect as td
 
 
+@pytest.mark.usefixtures("ready_python")
 def test_schedules_are_recorded_once_with_the_default_first():
     device = next((d for d in td.devices() if d.type != "simulator"), None)
     if device is None:

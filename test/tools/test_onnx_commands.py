@@ -71,6 +71,7 @@ def test_cotangents_of_a_model(run: Run):
     assert status == 1 and "there is no Dz" in err
 
 
+@pytest.mark.usefixtures("ready_python")
 def test_a_model_is_explored(run: Run):
     given = ("--shapes", "x=40x3xf32", "--trials", "2", "--gradient")
     status, out, err = run("tile-explore", *given)

@@ -241,6 +241,7 @@ def test_parallel_loops_have_a_step_for_each_work_item(device: td.Device):
 
 
 @pytest.mark.tries_kernels
+@pytest.mark.usefixtures("ready_python")
 def test_a_crash_does_not_reach_the_caller():
     far = ("memref.store %sum, %Y[%i]", "memref.store %sum, %Y[%far]")
     place = (
