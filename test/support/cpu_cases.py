@@ -168,16 +168,16 @@ def two_cores(lanes: int) -> Device:
     return described(Kind.CPU, {"compute_units": 2, "native_vector_width": lanes, **rates})
 
 
-def in_blocks(size: int, channels: int) -> Facts:
-    """A padded convolution of 3 x 3 with stride 2 whose channels lie in blocks of 32."""
+def in_blocks(size: int, channels: int, block: int = 32) -> Facts:
+    """A padded convolution of 3 x 3 with stride 2 whose channels lie in blocks."""
     x, y, j, i = (IndexExpr.of(name) for name in "xyji")
-    blocks = channels // 32
+    blocks = channels // block
     return facts(
         4,
-        {"b": blocks, "y": size, "x": size, "co": 32, "cb": blocks, "j": 3, "i": 3, "ci": 32},
-        tensor(0, (blocks, size, size, 32), "b", "y", "x", "co"),
-        tensor(0, (blocks, 2 * size, 2 * size, 32), "cb", 2 * y + j - 1, 2 * x + i - 1, "ci"),
-        tensor(1, (blocks, blocks, 3, 3, 32, 32), "b", "cb", "j", "i", "ci", "co"),
+        {"b": blocks, "y": size, "x": size, "co": block, "cb": blocks, "j": 3, "i": 3, "ci": block},
+        tensor(0, (blocks, size, size, block), "b", "y", "x", "co"),
+        tensor(0, (blocks, 2 * size, 2 * size, block), "cb", 2 * y + j - 1, 2 * x + i - 1, "ci"),
+        tensor(1, (blocks, blocks, 3, 3, block, block), "b", "cb", "j", "i", "ci", "co"),
     )
 
 

@@ -132,7 +132,7 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
         are_few = all(facts.extents[n] < BATCHES for n in along[2:])
         for rows, columns in (*TILES, *_fitted(facts, r, vectors if is_row and are_few else None)):
             if columns > vectors:
-                blocks = _blocks_of_tile(columns, vectors, device)
+                blocks = _blocks_of_tile(facts, r, columns, vectors, device)
                 own = _vector_tiles(facts, r, (rows, blocks), along) if blocks else ()
             else:
                 between = _tiles_between(facts, r, rows) if device.has_long_vectors else ()
@@ -144,13 +144,15 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
                 yield shape._replace(staged=_must_pack(facts, r, shape, padded, device))
 
 
-def _blocks_of_tile(columns: int, vectors: int, device: Device) -> int:
+def _blocks_of_tile(facts: Facts, r: Roles, columns: int, vectors: int, device: Device) -> int:
     """Number of blocks, of so many vectors each, that have the columns of a tile; 0: none fit.
 
     With AVX-512 a block of several vectors has tiles of its own: 7 rows of two reach 0.94 to 0.97
-    of a core's rate. With 16 registers 3 rows of four do better than 6 of two.
+    of a core's rate. With 16 registers 3 rows of four do better than 6 of two where windows slide
+    over few rows; of others all rows are along one index, of which 6 leave little.
     """
-    if columns % vectors or (vectors > 1 and device.has_long_vectors):
+    slides = any(_is_slid(facts, name) for name in r.rows)
+    if columns % vectors or (vectors > 1 and (device.has_long_vectors or not slides)):
         return 0
     return columns // vectors
 
