@@ -286,12 +286,6 @@ def test_sizes_of_results_that_depend_on_numbers():
 # -- operators that are left to PyTorch ------------------------------------------------------------
 
 
-def sorted_by_size(x):
-    """``nonzero`` has no conversion."""
-    places = (x > 0).nonzero()
-    return x.exp() + 1, places * 2
-
-
 def partly_complex(x):
     y = torch.view_as_real(torch.fft.fft(x.cos())).sum(-1)
     return y.sin() * x
@@ -329,6 +323,19 @@ def test_parts_are_as_long_as_can_be():
         patch.setattr(CompiledGraph, "forward", counted)
         torch.compile(partly_complex, backend="tiledialect")(torch.randn(6))
     assert len(calls) == 2
+
+
+@pytest.mark.filterwarnings("ignore::tiledialect.TileWarning")
+@pytest.mark.parametrize("given, wanted", (("cpu", "meta"), ("meta", "meta")))
+def test_tensors_on_other_devices_are_left_to_pytorch(given: str, wanted: str):
+    def f(x, **options):
+        own = {"options": options}
+        return torch.compile(lambda x: (x + 1).to(wanted) * 2, backend="tiledialect", **own)(x)
+
+    x = torch.ones(3, device=given)
+    assert f(x).device.type == wanted
+    with pytest.raises(td.TileError, match="is on meta: move it to the CPU first"):
+        f(x, strict=True)
 
 
 @pytest.mark.usefixtures("by_reference")

@@ -177,7 +177,7 @@ TEXTS: Mapping[type, Callable[[Any], str]] = {
 def _known_text(value: Any) -> str:
     """Text of what is known of a node's value before a call."""
     if isinstance(value, torch.Tensor):
-        return f"{value.dtype} {_sizes(value)}"
+        return f"{value.dtype} {value.device} {_sizes(value)}"
     if isinstance(value, list | tuple):
         return f"({', '.join(map(_known_text, value))})"
     return _text(value)

@@ -18,6 +18,7 @@ from tiledialect.lowering.runtime.program import cache
 from tiledialect.passes.convert.aten.graph import (
     MODEL,
     GraphConverter,
+    check_on_cpu,
     element_type_of,
     is_update,
     is_view,
@@ -72,6 +73,7 @@ def _unknown(converter: GraphConverter, node: Node, value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [_unknown(converter, node, v) for v in value]
         if isinstance(value, torch.Tensor):
+            check_on_cpu(node.name, value)
             t = TensorType(element_type_of(value.dtype), [_hint(n) for n in value.shape])
             return converter.function.argument(node.name, t)
         return _hint(value) if isinstance(value, torch.SymInt | int) else value

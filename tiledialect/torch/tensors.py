@@ -16,7 +16,7 @@ from xdsl.ir import Attribute
 from tiledialect.api.spans import Span, overlapping
 from tiledialect.dialects.tile.elementwise.numeric import NUMPY_TYPES
 from tiledialect.errors import TileError
-from tiledialect.passes.convert.aten.graph import element_type_of
+from tiledialect.passes.convert.aten.graph import check_on_cpu, element_type_of
 
 Tensor = torch.Tensor
 Given = tuple[Any, tuple[int, ...] | None]
@@ -37,8 +37,7 @@ def tensor_of(array: np.ndarray[Any, Any]) -> Tensor:
 
 def array_of(name: str, tensor: Tensor) -> np.ndarray[Any, Any]:
     """A tensor's memory as an array."""
-    if tensor.device.type != "cpu":
-        raise TileError(f"{name} is on {tensor.device}: move it to the CPU first")
+    check_on_cpu(name, tensor)
     if torch._C._functorch.is_legacy_batchedtensor(tensor):
         raise TileError(
             f"{name} is a batch of `is_grads_batched` or `vectorize`, which only operators of "

@@ -90,7 +90,7 @@ class GraphConverter:
             name_result(made, node.name)
         else:
             made = [*made]
-        _check_shapes(name, made, node.meta.get("val"))
+        _check_results(name, made, node.meta.get("val"))
         return made
 
     def value(self, node: FxNode) -> Value:
@@ -140,14 +140,22 @@ def layer_of(node: FxNode) -> str:
     return ".".join(parts[2:]) or MODEL
 
 
-def _check_shapes(name: str, made: Value, known: Any) -> None:
-    """Refuse results of other shapes than PyTorch's, where these are no symbols."""
+def check_on_cpu(name: str, tensor: Any) -> None:
+    """Refuse a tensor in memory that is not the host's."""
+    if tensor.device.type != "cpu":
+        raise TileError(f"{name} is on {tensor.device}: move it to the CPU first")
+
+
+def _check_results(name: str, made: Value, known: Any) -> None:
+    """Refuse results of other shapes than PyTorch's, where these are no symbols, and those on other
+    devices."""
     if isinstance(made, list) and isinstance(known, list | tuple):
         if len(made) != len(known):
             raise TileError(f"{name} gives {len(made)} results in the place of {len(known)}")
         for value, own in zip(made, known, strict=True):
-            _check_shapes(name, value, own)
+            _check_results(name, value, own)
     elif isinstance(made, SSAValue) and hasattr(known, "shape"):
+        check_on_cpu(f"the result of {name}", known)
         sizes = tuple(known.shape)
         if all(type(n) is int for n in sizes) and sizes != shape(made):
             own, wanted = format_shape(shape(made)), format_shape(sizes)
