@@ -6,7 +6,7 @@ ONNX is not among the requirements of tiledialect; importing this module needs i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -71,11 +71,13 @@ class Specialized:
     is_divided: bool = False
     """Whether the parts have been searched."""
 
-    def packed(self, results: Any) -> Any:
-        """Results of the function as the model's outputs: sequences become lists."""
+    def outputs(self, results: Any) -> Any:
+        """Outputs of the model by the function's results: arrays of the host, and lists of them for
+        sequences."""
         if all(count is None for count in self.counts):
-            return results
-        flat = iter(results if isinstance(results, tuple) else (results,))
+            is_one = not isinstance(results, tuple)
+            return _on_host(results) if is_one else type(results)(*map(_on_host, results))
+        flat = map(_on_host, results if isinstance(results, tuple) else (results,))
         found = [next(flat) if count is None else [*islice(flat, count)] for count in self.counts]
         return found[0] if len(found) == 1 else tuple(found)
 
@@ -171,9 +173,7 @@ class Model:
                 }
                 places = [own.get(id(a), a) for a in arrays]
                 self._direct.put(key, (ready, function.repeated(arrays), places))
-        if isinstance(found, tuple):
-            return ready.packed(type(found)(*map(_on_host, found)))
-        return ready.packed(_on_host(found))
+        return ready.outputs(found)
 
     @front_door
     def function(self, *args: Any, **named: Any) -> Function:
@@ -189,14 +189,16 @@ class Model:
     @front_door
     def profile(self, *args: Any, repeat: int = 1, **named: Any) -> Any:
         """The outputs and the times of the kernels, as of ``Function.profile``."""
-        function, arrays = self._prepared(*self._bound(args, named))
-        return function.profile(*arrays, repeat=repeat)
+        ready, given = self._bound(args, named)
+        function, arrays = self._prepared(ready, given)
+        found, profile = function.profile(*arrays, repeat=repeat)
+        return ready.outputs(found), profile
 
     @front_door
     def reference(self, *args: Any, **named: Any) -> Any:
         """The outputs by the reference semantics: NumPy, slow, without a device."""
         ready, given = self._bound(args, named)
-        return ready.packed(ready.function.reference(*self._arrays(given)))
+        return ready.outputs(ready.function.reference(*self._arrays(given)))
 
     @front_door
     def opencl(self, *args: Any, **named: Any) -> str:
@@ -204,6 +206,7 @@ class Model:
         ready, given = self._bound(args, named)
         return ready.function.opencl(*self._arrays(given))
 
+    @front_door
     def gradient(
         self, wrt: Sequence[str] | str | None = None, *, with_outputs: bool = False
     ) -> Model:
@@ -216,6 +219,8 @@ class Model:
                 the inputs of reals.
             with_outputs: whether to return the model's own outputs too, before the others.
         """
+        if wrt is not None and not isinstance(wrt, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TileError(f"`wrt` must name inputs or initializers of {self.name}, got {wrt!r}")
         names = (wrt,) if isinstance(wrt, str) else None if wrt is None else tuple(wrt)
         known = {*self.inputs, *self.parameters}
         for name in names or ():
@@ -443,7 +448,7 @@ def load(
     elif isinstance(source, onnx.ModelProto):  # pyright: ignore[reportUnnecessaryIsInstance]
         proto, initializers = without_numbers(source), Initializers(arrays_of(source))
     else:
-        raise TileError(f"a model is a path or a ModelProto, not {type(source)}")
+        raise TileError(f"a model is a path or a ModelProto, not {type(source).__name__}")
     options = {"device": device, "tune": tune, "precision": precision}
     return Model(proto, initializers, options)
 
