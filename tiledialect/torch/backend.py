@@ -25,12 +25,11 @@ from tiledialect.lowering.runtime.program.garbage import no_collection
 from tiledialect.torch.decompositions.table import decompositions
 from tiledialect.torch.graphs import CompiledGraph
 from tiledialect.torch.kept_graphs import Outline
-from tiledialect.torch.options import Options
+from tiledialect.torch.options import NO_OPTIONS, Options
 from tiledialect.torch.partition import is_check, partitioned, refusals
 from tiledialect.torch.roles import BACKWARD, FORWARD, INFERENCE, Role
 from tiledialect.torch.traced_graphs import is_plain, output_count, traced_key
 
-NO_OPTIONS: Mapping[str, Any] = {}
 BATCH_NORM_BACKWARD = torch.ops.aten.native_batch_norm_backward.default
 RUNNING, IS_TRAINING = (3, 4), 7
 """Places of its operands: the running statistics, and whether a batch has its own."""

@@ -10,6 +10,8 @@ from typing import Any
 
 from tiledialect.errors import TileError
 
+NO_OPTIONS: Mapping[str, Any] = {}
+
 
 @dataclass(frozen=True)
 class Options:

@@ -30,7 +30,7 @@ class Call:
     computed: Sequence[Argument] = ()
     """Arguments of the graph's function of which there are results among these."""
     packed: Sequence[Packed] = ()
-    """These results, by packers."""
+    """Results of parameters alone, by packers."""
 
 
 class Parts:

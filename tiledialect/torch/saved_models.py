@@ -30,6 +30,7 @@ from tiledialect.api.error_boundary import front_door
 from tiledialect.errors import TileError
 from tiledialect.output_files import replacing
 from tiledialect.torch.kept_graphs import UnknownError
+from tiledialect.torch.options import NO_OPTIONS, Options
 from tiledialect.torch.residence.residence import check_module, path_of
 from tiledialect.torch.unwritten_guards import (
     MISSING,
@@ -112,7 +113,6 @@ def _call(model: torch.nn.Module, *inputs: Any, **named: Any) -> Any:
     return model(*inputs, **named)
 
 
-NO_OPTIONS: Mapping[str, Any] = {}
 NOT_SAVED = (AttributeError, RuntimeError, TypeError, pickle.PicklingError)
 """Errors of PyTorch's trace, which are RuntimeErrors, and of writing what it has made."""
 NOT_READ = (AttributeError, ImportError, OSError, RuntimeError, TypeError)
@@ -138,8 +138,7 @@ def save(
     """
     _check(model, "save")
     target = path_of(path, "save")
-    if not isinstance(options, Mapping):
-        raise TileError(f"`options` must be a mapping of names, got {options!r}")
+    Options.of(options)
     guards = UnwrittenGuards()
     own = {**options, "guard_filter_fn": guards.written}
     whole = torch.compile(_call, backend="tiledialect", fullgraph=True, options=own)

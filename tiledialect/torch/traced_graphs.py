@@ -32,7 +32,7 @@ from tiledialect.torch.kept_graphs import (
 Node = torch.fx.Node
 Tensor = torch.Tensor
 
-PLAIN: Mapping[str, Any] = {
+NOTHING_LEFT: Mapping[str, Any] = {
     "num_mutated_inp_runtime_indices": 0,
     "num_mutated_graph_handled_indices": 0,
     "num_outputs_aliased": 0,
@@ -78,7 +78,9 @@ def is_plain(outline: Outline, inputs: Sequence[Any], outputs: int) -> bool:
     metadata = getattr(context, "fw_metadata", None)
     return (
         metadata is not None
-        and all(getattr(metadata, name, metadata) == wanted for name, wanted in PLAIN.items())
+        and all(
+            getattr(metadata, name, metadata) == wanted for name, wanted in NOTHING_LEFT.items()
+        )
         and len(outline.inputs) == len(inputs)
         and metadata.num_outputs == outputs
         and not outline.is_single

@@ -14,6 +14,7 @@ from tiledialect.dialects.tile import element_types as et
 from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.layout import cast, constant, element_type, shape
+from tiledialect.operators.linear import Window
 
 Number: TypeAlias = int | float | bool
 Operand: TypeAlias = "SSAValue | Number"
@@ -98,6 +99,17 @@ def each(numbers: int | Sequence[int], rank: int) -> list[int]:
     if isinstance(numbers, int):
         return [numbers] * rank
     return [*numbers] if len(numbers) == rank else [numbers[0]] * rank
+
+
+def windows_of(
+    taps: Sequence[int], strides: Sequence[int], pads: Sequence[int], dilations: Sequence[int]
+) -> list[Window]:
+    """Windows of these numbers of taps, with the same padding at both ends of an axis."""
+    numbers = (each(n, len(taps)) for n in (strides, pads, dilations))
+    return [
+        Window(tap, stride, pad, dilation=dilation)
+        for tap, stride, pad, dilation in zip(taps, *numbers, strict=True)
+    ]
 
 
 def common_type(*operands: Operand) -> Attribute:

@@ -22,7 +22,15 @@ from tiledialect.operators.linear import (
 )
 from tiledialect.operators.pooling import window_count
 from tiledialect.operators.reductions import norm, reduced
-from tiledialect.passes.convert.aten.base import Call, Conversion, Number, Values, each, in_type
+from tiledialect.passes.convert.aten.base import (
+    Call,
+    Conversion,
+    Number,
+    Values,
+    each,
+    in_type,
+    windows_of,
+)
 
 Sizes = Sequence[int]
 
@@ -90,12 +98,6 @@ def _axes(rank: int) -> tuple[ConvolutionAxes, ConvolutionAxes, ConvolutionAxes]
     return axes, axes, axes
 
 
-def _windows(taps: Sizes, strides: Sizes, pads: Sizes, dilations: Sizes) -> list[Window]:
-    rank = len(taps)
-    numbers = zip(taps, *(each(n, rank) for n in (strides, pads, dilations)), strict=True)
-    return [Window(tap, stride, pad, dilation=dilation) for tap, stride, pad, dilation in numbers]
-
-
 def _reach(counts: Sizes, windows: Sequence[Window], more: Sizes) -> list[int]:
     """Number of elements along each axis that windows cover."""
     return [
@@ -118,7 +120,7 @@ def _convolution(
     groups: int,
 ) -> SSAValue:
     batch, _, *spatial = shape(x)
-    windows = _windows(shape(kernel)[2:], strides, pads, dilations)
+    windows = windows_of(shape(kernel)[2:], strides, pads, dilations)
     axes = _axes(len(spatial))
     if is_transposed:
         own = _reach(spatial, windows, each(more, len(spatial)))
@@ -148,7 +150,7 @@ def _convolution_backward(
     groups: int,
     wanted: Sequence[bool],
 ) -> Values:
-    windows = _windows(shape(kernel)[2:], strides, pads, dilations)
+    windows = windows_of(shape(kernel)[2:], strides, pads, dilations)
     axes, t = _axes(len(windows)), element_type(cotangent)
     by_x, by_kernel, by_bias = None, None, None
     if wanted[0] and is_transposed:

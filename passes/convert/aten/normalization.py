@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import TypeVar
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
@@ -27,9 +28,10 @@ from tiledialect.operators.reductions import reduced
 from tiledialect.passes.convert.aten.base import Call, Conversion, Values
 
 Optional = SSAValue | None
+Given = TypeVar("Given", SSAValue, SSAValue | None)
 
 
-def _wide(b: TensorBuilder, x: Optional) -> Optional:
+def _wide(b: TensorBuilder, x: Given) -> Given | SSAValue:
     """Reals of 16 bits in f32, in which statistics are computed."""
     if x is None or element_type(x) not in et.SHORT_FLOATS:
         return x
@@ -48,7 +50,6 @@ def _softmax(function: Callable[[TensorBuilder, SSAValue, int], SSAValue]) -> Co
     def convert(b: TensorBuilder, call: Call, x: SSAValue, axis: int, *_: object) -> SSAValue:
         sizes = shape(x)
         wide = _wide(b, layout.reshape(b, x, sizes or (1,)))
-        assert wide is not None
         found = function(b, wide, call.axis(axis, len(sizes)))
         return cast(b, layout.reshape(b, found, sizes), call.type)
 
@@ -69,7 +70,7 @@ def _layer_norm(
     offset: Optional,
     epsilon: float,
 ) -> Values:
-    x, scale, offset = _wide(b, x) or x, _wide(b, scale), _wide(b, offset)
+    x, scale, offset = _wide(b, x), _wide(b, scale), _wide(b, offset)
     axes = _last_axes(x, sizes)
     mean = mean_along(b, x, axes)
     factor, result = over_deviation(b, b.sub(x, mean), axes, epsilon)
@@ -92,7 +93,7 @@ def _layer_norm_backward(
     offset: Optional,
     wanted: Sequence[bool],
 ) -> Values:
-    cotangent, x, scale = _wide(b, cotangent) or cotangent, _wide(b, x) or x, _wide(b, scale)
+    cotangent, x, scale = _wide(b, cotangent), _wide(b, x), _wide(b, scale)
     axes = _last_axes(x, sizes)
     others = [k for k in range(len(shape(x))) if k not in axes]
     own = b.mul(b.sub(x, mean), factor)
@@ -130,7 +131,7 @@ def _group_norm(
     groups: int,
     epsilon: float,
 ) -> Values:
-    own, scale, offset = _wide(b, x) or x, _wide(b, scale), _wide(b, offset)
+    own, scale, offset = _wide(b, x), _wide(b, scale), _wide(b, offset)
     own = _in_groups(b, own, groups)
     mean = mean_along(b, own, [2, 3])
     factor, result = over_deviation(b, b.sub(own, mean), [2, 3], epsilon)
@@ -156,7 +157,7 @@ def _group_norm_backward(
     groups: int,
     wanted: Sequence[bool],
 ) -> Values:
-    own, slope, scale = _wide(b, x) or x, _wide(b, cotangent) or cotangent, _wide(b, scale)
+    own, slope, scale = _wide(b, x), _wide(b, cotangent), _wide(b, scale)
     own, slope = _in_groups(b, own, groups), _in_groups(b, slope, groups)
     mean, factor = (layout.reshape(b, v, (batch, groups, 1, 1)) for v in (mean, factor))
     own = b.mul(b.sub(own, mean), factor)
@@ -187,7 +188,7 @@ def _batch_norm(
     epsilon: float,
 ) -> Values:
     """Result, mean, 1 over the deviation; then the running statistics where there are any."""
-    own, scale, offset = _wide(b, x) or x, _wide(b, scale), _wide(b, offset)
+    own, scale, offset = _wide(b, x), _wide(b, scale), _wide(b, offset)
     norm = BatchNorm(b, own, 1, epsilon)
     if not is_training:
         assert mean is not None and variance is not None
@@ -248,7 +249,7 @@ def _batch_norm_backward(
     epsilon: float,
     wanted: Sequence[bool],
 ) -> Values:
-    own, slope, scale = _wide(b, x) or x, _wide(b, cotangent) or cotangent, _wide(b, scale)
+    own, slope, scale = _wide(b, x), _wide(b, cotangent), _wide(b, scale)
     norm = BatchNorm(b, own, 1, epsilon)
     if not is_training:
         assert running_mean is not None and running_variance is not None

@@ -23,7 +23,7 @@ from tiledialect.operators.pooling import (
     spread_windows,
     window_count,
 )
-from tiledialect.passes.convert.aten.base import Call, Conversion, Values, each
+from tiledialect.passes.convert.aten.base import Call, Conversion, Values, each, windows_of
 
 Sizes = Sequence[int]
 
@@ -33,7 +33,6 @@ class Windows:
     """Windows along the last axes of a tensor."""
 
     each: tuple[Window, ...]
-    pads: tuple[int, ...]
     counts: tuple[int, ...]
     sizes: tuple[int, ...]
     """Sizes of the axes."""
@@ -48,18 +47,13 @@ def _windows(
     dilations: Sizes = (1,),
     rounds_up: bool = False,
 ) -> Windows:
-    taps, pads, dilations = (each(n, rank) for n in (taps, pads, dilations))
-    strides = each(strides, rank) if strides else taps
-    own = tuple(
-        Window(tap, stride, pad, dilation=dilation)
-        for tap, stride, pad, dilation in zip(taps, strides, pads, dilations, strict=True)
-    )
+    own = tuple(windows_of(each(taps, rank), strides or taps, pads, dilations))
     sizes = tuple(shape(x)[-rank:])
     counts = tuple(
-        window_count(n, window, pad, rounds_up=rounds_up)
-        for n, window, pad in zip(sizes, own, pads, strict=True)
+        window_count(n, window, window.low, rounds_up=rounds_up)
+        for n, window in zip(sizes, own, strict=True)
     )
-    return Windows(own, tuple(pads), counts, sizes)
+    return Windows(own, counts, sizes)
 
 
 def _max_pool(rank: int) -> Conversion:
@@ -106,8 +100,9 @@ def _over(
 ) -> SSAValue:
     if divisor:
         return b.div(x, float(divisor))
-    own, sizes = windows.each, windows.sizes
-    return over_counts(b, x, own, sizes, windows.pads, with_padding=with_padding)
+    own = windows.each
+    high = [window.low for window in own]
+    return over_counts(b, x, own, windows.sizes, high, with_padding=with_padding)
 
 
 def _average_pool(rank: int) -> Conversion:
@@ -171,8 +166,7 @@ def _fold(
     strides: Sizes,
 ) -> SSAValue:
     """Sum of overlapping blocks at their places, as of columns."""
-    numbers = zip(taps, strides, pads, dilations, strict=True)
-    windows = [Window(tap, stride, pad, dilation=d) for tap, stride, pad, d in numbers]
+    windows = windows_of(taps, strides, pads, dilations)
     counts = [window_count(n, w, w.low) for n, w in zip(sizes, windows, strict=True)]
     outer = shape(x)[:-2]
     features = shape(x)[-2]
