@@ -341,7 +341,7 @@ def _to_copy(b: TensorBuilder, call: Call, x: SSAValue, *_: object) -> SSAValue:
 
 def _view_dtype(b: TensorBuilder, call: Call, x: SSAValue, t: Attribute) -> SSAValue:
     if bits.width(element_type(x)) != bits.width(t) or bits.width(t) <= 1:
-        raise call.refusal("elements of another width")
+        raise call.refusal("views as elements of another width are not supported")
     return bits.bitcast(b, x, t)
 
 

@@ -69,7 +69,7 @@ def _grouped_product(
     """Products of groups of rows, columns or of both by matrices."""
     t = call.type
     if bias is not None:
-        raise call.refusal("a bias of groups")
+        raise call.refusal("a bias of groups is not supported")
     if ends is None:
         return matmul(b, x, y, t)
     match len(shape(x)), len(shape(y)):

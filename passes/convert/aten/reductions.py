@@ -210,7 +210,7 @@ def _histogram(
     """Counts between two numbers; between the extremes if these are equal."""
     flat = layout.reshape(b, x, (prod(shape(x)),))
     if not et.is_float(element_type(x)):
-        raise call.refusal("a histogram of integers")
+        raise call.refusal("histograms of integers are not supported")
     if 0 in shape(x):
         return layout.full(b, 0, (bins,), call.type)
     first, last = in_type(b, float(low), call.type), in_type(b, float(high), call.type)

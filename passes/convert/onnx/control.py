@@ -155,10 +155,10 @@ def _scan(b: TensorBuilder, node: Node) -> Values:
 # -- sequences ---------------------------------------------------------------------------------
 
 
-def _sequence(node: Node, k: int = 0) -> tuple[Value, ...]:
-    found = node.value(k)
+def _sequence(node: Node) -> tuple[Value, ...]:
+    found = node.value(0)
     if not isinstance(found, tuple):
-        raise node.refusal(f"{node.proto.input[k]} is no sequence")
+        raise node.refusal(f"{node.proto.input[0]} is no sequence")
     return found
 
 
