@@ -202,6 +202,27 @@ def test_nodes_that_do_not_fit_their_operator(kind: str, inputs: str, message: s
         td.onnx.load(proto).reference(np.ones((2, 3), "f4"))
 
 
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        (
+            helper.make_node("Tile", ["x", "axes"], ["y"]),
+            "its inputs or attributes do not fit: zip",
+        ),
+        (
+            helper.make_node("RandomNormal", [], ["y"], shape=[2], dtype=0),
+            "Invalid tensor data type",
+        ),
+        (helper.make_node("LRN", ["x"], ["y"], size=0), "do not fit: float division by zero"),
+        (helper.make_node("Unsqueeze", ["x", "axes"], ["y"]), r"axes \[0, 0\] name one twice"),
+    ],
+)
+def test_nodes_that_nothing_checks_before_conversions(node: Any, message: str):
+    proto = onnx_model([node], [("x", [1, 2, 3])], [("y", None)], axes=np.array([0, 0]))
+    with pytest.raises(td.TileError, match=f"{node.op_type} of y cannot be converted: .*{message}"):
+        td.onnx.load(proto).function(np.ones((1, 2, 3), "f4"))
+
+
 def test_empty_sequence_has_no_type_to_fit():
     empty = helper.make_node("SequenceEmpty", [], ["e"])
     insert = helper.make_node("SequenceInsert", ["e", "x"], ["s"])

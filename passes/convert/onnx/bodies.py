@@ -58,7 +58,7 @@ def mismatch(node: onnx.NodeProto, types: Sequence[onnx.TypeProto], version: int
         shape_inference.infer_node_outputs(schema, node, given)
     except defs.SchemaError:
         return None
-    except (shape_inference.InferenceError, checker.ValidationError) as error:
+    except (shape_inference.InferenceError, checker.ValidationError, ValueError) as error:
         return re.sub(r"\[\w+\] ", "", str(error)).splitlines()[0]
     return None
 

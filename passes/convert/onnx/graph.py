@@ -35,6 +35,11 @@ def _domain(name: str) -> str:
     return "" if name in DEFAULT_DOMAINS else name
 
 
+NOT_FITTING = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+"""Errors of conversions for nodes that do not fit their operator: ONNX's inference of types, which
+comes before, checks few numbers and shapes."""
+
+
 @dataclass
 class GraphScope:
     """Names of a graph, or of the body of a node, with their values; converts its nodes.
@@ -172,6 +177,9 @@ class GraphScope:
                     return list(conversion(self.b, node))
             except VerifyException as error:
                 raise node.refusal(str(error)) from None
+            except NOT_FITTING as error:
+                reason = str(error) or type(error).__name__
+                raise node.refusal(f"its inputs or attributes do not fit: {reason}") from error
         if (body := self._body(node)) is not None:
             return self._inlined(node, body)
         raise node.refusal(REASONS.get(node.op, "there is no conversion of this operator"))

@@ -62,6 +62,8 @@ def _unsqueeze(b: TensorBuilder, node: Node) -> Values:
     x, axes = node.tensor(0), node.numbers("axes", 1) or []
     rank = len(shape(x)) + len(axes)
     new = {axis_of(node, k, rank) for k in axes}
+    if len(new) < len(axes):
+        raise node.refusal(f"axes {axes} name one twice")
     sizes = iter(shape(x))
     return [layout.reshape(b, x, tuple(1 if k in new else next(sizes) for k in range(rank)))]
 
