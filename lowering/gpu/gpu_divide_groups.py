@@ -25,7 +25,7 @@ from tiledialect.ir.kernels import kernels_by_name, sizes_of
 from tiledialect.ir.ops_in import ops_of
 from tiledialect.lowering.nest.utils.builder import is_local
 from tiledialect.lowering.nest.utils.scope import element_bytes
-from tiledialect.rounding import ceil_div
+from tiledialect.rounding import round_up
 
 X = gpu.DimensionAttr(gpu.DimensionEnum.X)
 AXES = [*gpu.DimensionEnum]
@@ -126,7 +126,7 @@ class _Division:
             raise TileError.at(op, f"local memory of a kernel that is called has one axis, not {t}")
         (size,) = t.get_shape()
         unit = ALIGNMENT // min(ALIGNMENT, element_bytes(t))
-        step = ceil_div(size, unit) * unit
+        step = round_up(size, unit)
         whole = memref.AllocaOp.get(
             t.element_type, shape=[step * parts], memory_space=t.memory_space
         )

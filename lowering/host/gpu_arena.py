@@ -35,7 +35,7 @@ from tiledialect.lowering.host.adjacent_buffers import (
 )
 from tiledialect.lowering.host.buffer_offsets import add_parts
 from tiledialect.lowering.host.memory_plan import Lifetime, Place, places_in_results, plan_memory
-from tiledialect.rounding import ceil_div
+from tiledialect.rounding import round_up
 
 UNLIMITED = 2**63
 NOTHING: Mapping[gpu.AllocOp, Inside] = {}
@@ -148,7 +148,7 @@ def share_memory(host: func.FuncOp, alignment: int, largest: int) -> None:
     places = places_in_results(lives, lifetimes(host, returned), alignment)
     made = _in_results(returned, held, places, offsets)
     rest = {
-        op: replace(own, size=ceil_div(own.size, alignment) * alignment)
+        op: replace(own, size=round_up(own.size, alignment))
         for k, (op, own) in enumerate(zip(held, lives, strict=True))
         if k not in places
     }

@@ -6,7 +6,7 @@ from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tiledialect.rounding import ceil_div
+from tiledialect.rounding import round_up
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _free_place(
         for start, end in taken:
             if start - offset >= own.size:
                 break
-            offset = max(offset, ceil_div(end, alignment) * alignment)
+            offset = max(offset, round_up(end, alignment))
         if offset + own.size <= result.size:
             return Place(k, offset)
     return None

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pyopencl as cl
 
+from tiledialect.rounding import round_up
+
 BYTE = np.dtype(np.uint8)
 LEAST = 1 << 16
 """Bytes of an array for which it pays."""
@@ -72,7 +74,7 @@ class LockedMemory:
 
     def _block(self, nbytes: int) -> Block | None:
         step = (1 << (nbytes - 1).bit_length()) // (2 * STEPS)
-        size = -(-nbytes // step) * step
+        size = round_up(nbytes, step)
         with self._lock:
             for block in [own for own in self.free if own.size == size]:
                 # A signal's handler may call a function, and take it, here.

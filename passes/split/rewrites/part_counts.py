@@ -14,7 +14,7 @@ from tiledialect.schedule.cost.facts import Facts
 RESULTS_PER_GROUP = (32 * 32, 64 * 64, 128 * 128)
 """Results of a work-group: there are parts for two groups of that size a unit."""
 RESULTS_OF_ONE_WAVE, FEW_PARTS = 64 * 128, 8
-"""The same for fewer parts than these, but one less where a third group would come after others."""
+"""The same for so few parts, on CPUs for fewer: no third group of a unit comes after the others."""
 LONG_PARTS_PER_CORE = 8
 """Minimum long parts for each core of a CPU, where there is one result."""
 MIN_LONG_SUM = 1 << 19
@@ -79,7 +79,8 @@ def _wanted(facts: Facts, index: str, device: Device) -> list[int]:
         longest = ceil_div(facts.extents[index], MAX_LONG_PART)
         wanted.append(max(LONG_PARTS_PER_CORE * device.compute_units, longest))
     few = 2 * device.compute_units * RESULTS_OF_ONE_WAVE // outputs
-    return [*wanted, few] if few < FEW_PARTS + many_groups else wanted
+    most = FEW_PARTS if many_groups else FEW_PARTS - 1
+    return [*wanted, few] if few <= most else wanted
 
 
 def _filling(facts: Facts, index: str, device: Device) -> list[int]:

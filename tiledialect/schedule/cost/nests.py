@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from tiledialect.rounding import ceil_div
+from tiledialect.rounding import ceil_div, round_up
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.items import group_waits
 from tiledialect.schedule.cost.parts import Estimate, Work
@@ -76,7 +76,7 @@ class NestWork(Work):
         lanes = max(device.sub_group_size, 1)
         limits = [
             ceil_div(self.groups, device.compute_units),
-            device.work_items_unit // (ceil_div(self.items, lanes) * lanes),
+            device.work_items_unit // (round_up(self.items, lanes)),
         ]
         if device.registers_unit and self.registers:
             own = min(self.registers, device.registers)
@@ -121,7 +121,7 @@ class NestWork(Work):
     def _shares(self, device: Device) -> float:
         """Factor by which a kernel is slower than on a device whose units are all busy."""
         units, groups = device.compute_units, self.groups
-        fullest = ceil_div(groups, units) * units / max(groups, 1)
+        fullest = round_up(groups, units) / max(groups, 1)
         if not device.traits.interleaves_groups:
             return fullest
         lanes = max(device.sub_group_size, 1)

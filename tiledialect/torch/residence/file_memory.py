@@ -17,7 +17,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from tiledialect.errors import TileError
-from tiledialect.rounding import ceil_div
+from tiledialect.rounding import round_up
 from tiledialect.torch.tensors import Tensor, has_storage
 
 Storage = torch.UntypedStorage
@@ -97,7 +97,7 @@ def _places(sizes: Iterable[int]) -> tuple[Sequence[int], int]:
     end = 0
     for size in sizes:
         places.append(end)
-        end += ceil_div(size, mmap.PAGESIZE) * mmap.PAGESIZE
+        end += round_up(size, mmap.PAGESIZE)
     return places, end
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import product
 from math import inf, prod
 
-from tiledialect.rounding import ceil_div
+from tiledialect.rounding import ceil_div, pads_little, round_up
 from tiledialect.schedule.cost.copies import Copy
 from tiledialect.schedule.cost.counts import Model
 from tiledialect.schedule.cost.device import Device
@@ -245,15 +245,15 @@ def _chunks(extent: int, shared: int) -> list[int]:
         return [shared * ceil_div(extent, shared)] if shared > 1 else [extent, 1]
     if shared in FEW_SHARES:
         steps = [shared * c for c in CHUNKS if shared * c <= LONGEST]
-        found = [c for c in steps if ceil_div(extent, c) * c <= extent * 17 // 16] or steps
+        found = [c for c in steps if pads_little(extent, c, 16)] or steps
         return sorted(found, key=lambda c: -abs(c - shared * CHUNKS[1]))
     if shared > 1:
         steps = range(shared, LONGEST + 1, shared)
-        found = [c for c in steps if ceil_div(extent, c) * c <= extent * 33 // 32] or [2 * shared]
+        found = [c for c in steps if pads_little(extent, c, 32)] or [2 * shared]
         return found[-MOST_CHUNKS:]
-    found = [c for c in CHUNKS if ceil_div(extent, c) * c <= extent * 33 // 32]
+    found = [c for c in CHUNKS if pads_little(extent, c, 32)]
     divisors = [c for c in range(32, 3, -1) if extent % c == 0 and c not in found]
-    others = [c for c in CHUNKS if c not in found and ceil_div(extent, c) * c <= extent * 17 // 16]
+    others = [c for c in CHUNKS if c not in found and pads_little(extent, c, 16)]
     found = [*found, *divisors, *others][:MOST_CHUNKS] or [*CHUNKS]
     return sorted(found, key=lambda c: -abs(c - CHUNKS[1]))
 
@@ -314,7 +314,7 @@ def _is_stored_apart(facts: Facts, r: Roles) -> bool:
 
 def _least_waste(extent: int, size: int, counts: Iterable[int]) -> list[int]:
     """The two numbers of pieces of a size whose multiples waste least of an extent, if little."""
-    covered = {count: ceil_div(extent, count * size) * count * size for count in counts}
+    covered = {count: round_up(extent, count * size) for count in counts}
     good = [count for count in covered if covered[count] <= extent * 8 // 7]
     return sorted(good, key=lambda count: (covered[count], -count))[:2]
 
@@ -380,17 +380,17 @@ def _share_windows(facts: Facts, r: Roles) -> bool:
 
 def _is_even(items: int) -> bool:
     """Whether items fill whole sub-groups, or nearly."""
-    return items < LEAST_ITEMS or ceil_div(items, 32) * 32 <= items * 9 // 8
+    return items < LEAST_ITEMS or pads_little(items, 32, 8)
 
 
 def _row_tiles(extent: int) -> list[int]:
     """Numbers of neighbours that divide an extent, or waste little of it."""
     sizes = range(4, min(extent, 16) + 1)
     good = [n for n in sizes if extent % n == 0]
-    return good or [n for n in sizes if ceil_div(extent, n) * n <= extent * 9 // 8] or [extent]
+    return good or [n for n in sizes if pads_little(extent, n, 8)] or [extent]
 
 
 def _counts(extent: int) -> list[int]:
     """Numbers of items along an index that waste little of it."""
     counts = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 32)
-    return [n for n in counts if ceil_div(extent, n) * n <= extent * 9 // 8]
+    return [n for n in counts if pads_little(extent, n, 8)]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from tiledialect.rounding import ceil_div
+from tiledialect.rounding import pads_little
 from tiledialect.schedule.cost.device import Device
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.loops import Role, Schedule, Stage
@@ -65,7 +65,7 @@ def _divisor(extent: int, most: int) -> int:
     """The largest number up to another one that divides an extent, or wastes little of it."""
     counts = range(min(extent, most), 0, -1)
     even = next(n for n in counts if extent % n == 0)
-    near = next((n for n in counts if ceil_div(extent, n) * n <= extent * 17 // 16), 1)
+    near = next((n for n in counts if pads_little(extent, n, 16)), 1)
     return even if 2 * even >= near else near
 
 
