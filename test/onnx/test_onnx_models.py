@@ -213,6 +213,10 @@ def test_nodes_that_do_not_fit_their_operator(kind: str, inputs: str, message: s
             helper.make_node("RandomNormal", [], ["y"], shape=[2], dtype=0),
             "Invalid tensor data type",
         ),
+        (
+            helper.make_node("SequenceMap", [], ["y"], body=helper.make_graph([], "body", [], [])),
+            "do not fit: Expected 1 or more",
+        ),
         (helper.make_node("LRN", ["x"], ["y"], size=0), "do not fit: float division by zero"),
         (helper.make_node("Unsqueeze", ["x", "axes"], ["y"]), r"axes \[0, 0\] name one twice"),
     ],

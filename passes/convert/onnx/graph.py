@@ -40,6 +40,14 @@ NOT_FITTING = (ArithmeticError, AssertionError, LookupError, TypeError, ValueErr
 comes before, checks few numbers and shapes."""
 
 
+def _reason(node: Node, error: Exception) -> TileError:
+    """Reason for which a node has no values."""
+    if isinstance(error, TileError):
+        return error
+    reason = str(error) or type(error).__name__
+    return node.refusal(f"its inputs or attributes do not fit: {reason}")
+
+
 @dataclass
 class GraphScope:
     """Names of a graph, or of the body of a node, with their values; converts its nodes.
@@ -144,8 +152,8 @@ class GraphScope:
                 continue
             try:
                 found = self._converted(node)
-            except TileError as error:
-                found = [error] * len(proto.output)
+            except (TileError, *NOT_FITTING) as error:
+                found = [_reason(node, error)] * len(proto.output)
             self.values |= zip(proto.output, found, strict=False)
             if self.is_named:
                 for name, value in zip(proto.output, found, strict=False):
@@ -177,9 +185,6 @@ class GraphScope:
                     return list(conversion(self.b, node))
             except VerifyException as error:
                 raise node.refusal(str(error)) from None
-            except NOT_FITTING as error:
-                reason = str(error) or type(error).__name__
-                raise node.refusal(f"its inputs or attributes do not fit: {reason}") from error
         if (body := self._body(node)) is not None:
             return self._inlined(node, body)
         raise node.refusal(REASONS.get(node.op, "there is no conversion of this operator"))
