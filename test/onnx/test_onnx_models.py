@@ -263,6 +263,17 @@ def test_operators_that_are_refused_are_named():
         td.onnx.load(proto).reference(np.zeros(4, "f4"))
 
 
+def test_given_models_with_wrong_types():
+    proto = _dense()[0]
+    proto.graph.initializer[0].dims[0] = 63
+    with pytest.raises(td.TileError, match="the model cannot be read: cannot reshape"):
+        td.onnx.load(proto)
+    proto = _dense()[0]
+    proto.graph.input[0].type.tensor_type.elem_type = 99
+    with pytest.raises(td.TileError, match="no element type of number 99 in ONNX"):
+        td.onnx.load(proto)(np.ones((2, 3), "f4"))
+
+
 def test_files_that_are_no_models(tmp_path: Path):
     (tmp_path / "text.onnx").write_text("no model")
     with pytest.raises(td.TileError, match=r"text\.onnx cannot be read: it (is|ends)"):

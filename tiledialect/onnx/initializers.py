@@ -22,6 +22,7 @@ from onnx.serialization import registry as formats
 
 from tiledialect.api.packing.aligned_arrays import aligned, aligned_empty
 from tiledialect.errors import TileError
+from tiledialect.passes.convert.onnx.base import numpy_type
 from tiledialect.passes.convert.onnx.graph import Array
 
 Reader = Callable[[], Array]
@@ -79,13 +80,20 @@ def read_model(path: Path) -> tuple[onnx.ModelProto, Initializers]:
     path = path.resolve()
     try:
         if formats.get_format_from_file_extension(path.suffix) not in (None, "protobuf"):
-            proto = onnx.load(str(path))
-            return without_numbers(proto), Initializers(arrays_of(proto))
+            return given_model(onnx.load(str(path)))
         return _read(path)
     except TileError:
         raise
     except Exception as error:
         raise TileError(f"{path} cannot be read: {error}") from None
+
+
+def given_model(proto: onnx.ModelProto) -> tuple[onnx.ModelProto, Initializers]:
+    """A copy of a model without the initializers' numbers, and these."""
+    try:
+        return _without_numbers(proto), Initializers(_arrays_of(proto))
+    except Exception as error:
+        raise TileError(f"the model cannot be read: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,7 @@ class _Files:
         return found
 
     def _numbers(self, stub: onnx.TensorProto, message: Span, raw: Span | None) -> Array:
-        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(stub.data_type))
+        dtype = numpy_type(stub.data_type)
         with self.path.open("rb") as file:
             if raw and sys.byteorder == "little" and len(raw) == prod(stub.dims) * dtype.itemsize:
                 # Nothing else holds them meanwhile.
@@ -223,12 +231,12 @@ def _varint(number: int) -> bytes:
     return bytes([*found, number])
 
 
-def arrays_of(proto: onnx.ModelProto) -> dict[str, Array]:
+def _arrays_of(proto: onnx.ModelProto) -> dict[str, Array]:
     """The numbers of a model's initializers."""
     return {t.name: aligned(onnx.numpy_helper.to_array(t)) for t in proto.graph.initializer}
 
 
-def without_numbers(proto: onnx.ModelProto) -> onnx.ModelProto:
+def _without_numbers(proto: onnx.ModelProto) -> onnx.ModelProto:
     """A copy of a model, whose initializers have names and types alone."""
     made = onnx.ModelProto()
     _copy(made, proto, "graph")

@@ -37,11 +37,10 @@ except ImportError:
 
 from tiledialect.onnx.initializers import (
     Initializers,
-    arrays_of,
+    given_model,
     read_model,
-    without_numbers,
 )
-from tiledialect.passes.convert.onnx.base import UNSUPPORTED, UnknownValueError
+from tiledialect.passes.convert.onnx.base import UNSUPPORTED, UnknownValueError, numpy_type
 from tiledialect.passes.convert.onnx.graph import (
     Array,
     Converted,
@@ -340,7 +339,7 @@ class Model:
         number = declared.elem_type
         if number == onnx.TensorProto.STRING:
             raise TileError(f"input {name} is a tensor of strings")
-        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
+        dtype = numpy_type(number)
         if dtype not in ELEMENT_TYPES or onnx.TensorProto.DataType.Name(number) in UNSUPPORTED:
             kind = onnx.TensorProto.DataType.Name(number)
             raise TileError(f"input {name}: there are no tensors of {kind}")
@@ -446,7 +445,7 @@ def load(
     if isinstance(source, str | PathLike):
         proto, initializers = read_model(Path(source))
     elif isinstance(source, onnx.ModelProto):  # pyright: ignore[reportUnnecessaryIsInstance]
-        proto, initializers = without_numbers(source), Initializers(arrays_of(source))
+        proto, initializers = given_model(source)
     else:
         raise TileError(f"a model is a path or a ModelProto, not {type(source).__name__}")
     options = {"device": device, "tune": tune, "precision": precision}

@@ -154,12 +154,20 @@ def axis_of(node: Node, axis: int, rank: int) -> int:
     return axis % rank
 
 
+def numpy_type(number: int) -> np.dtype[Any]:
+    """NumPy's element type for a number of ONNX's enumeration."""
+    try:
+        return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
+    except KeyError:
+        raise TileError(f"there is no element type of number {number} in ONNX") from None
+
+
 def type_of(node: Node, dtype: int) -> Attribute:
     """Element type for a number of ONNX's enumeration."""
     name = onnx.TensorProto.DataType.Name(dtype)
     if dtype == onnx.TensorProto.STRING:
         raise node.refusal("there are no tensors of strings")
-    found = ELEMENT_TYPES.get(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(dtype)))
+    found = ELEMENT_TYPES.get(numpy_type(dtype))
     if found is None or name in UNSUPPORTED:
         raise node.refusal(f"there are no tensors of {name}")
     return found

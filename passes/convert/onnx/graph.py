@@ -20,7 +20,13 @@ from tiledialect.errors import TileError
 from tiledialect.ir.tensor_builder import TensorBuilder
 from tiledialect.operators.layout import element_type, literal, shape
 from tiledialect.passes.convert.function_builder import FunctionBuilder, name_result
-from tiledialect.passes.convert.onnx.base import Node, UnknownValueError, Value, label
+from tiledialect.passes.convert.onnx.base import (
+    Node,
+    UnknownValueError,
+    Value,
+    label,
+    numpy_type,
+)
 from tiledialect.passes.convert.onnx.bodies import body_of, mismatch, with_attributes
 from tiledialect.passes.convert.onnx.control import branch_of
 from tiledialect.passes.convert.onnx.table import CONVERSIONS, REASONS
@@ -338,7 +344,7 @@ def parameter_types(model: onnx.ModelProto) -> dict[str, TensorType[Any]]:
     """Types of the initializers that are arguments of the function, not parts of the program."""
     found: dict[str, TensorType[Any]] = {}
     for t in model.graph.initializer:
-        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(t.data_type))
+        dtype = numpy_type(t.data_type)
         if dtype in ELEMENT_TYPES and t.dims and dtype.kind not in "iub":
             found[t.name] = TensorType(ELEMENT_TYPES[dtype], t.dims)
     return found
