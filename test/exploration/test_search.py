@@ -94,7 +94,7 @@ def running(study: Study) -> list[int]:
 def test_trials_without_an_outcome_end_with_the_search(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Those in flight, those that wait for a worker, and one that is being proposed."""
+    """Trials in flight, trials that wait for a worker, and one that is being proposed."""
     lost = Future[Outcome]()
     lost.set_exception(RuntimeError("gone"))
 

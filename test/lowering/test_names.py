@@ -60,7 +60,7 @@ def test_copies_that_are_returned_may_have_any_name(name: str, device: Any):
 
 @pytest.mark.parametrize("letter", ["L", "é"])
 def test_long_names_are_cut_off(letter: str, device: Any):
-    """Those of functions and tensors, however alike: each kernel has a name of its own."""
+    """Names of functions and tensors, however alike: each kernel has a name of its own."""
     f, x, o, p = (letter * 300 + end for end in ("f", "x", "o", "p"))
     text = f"""
       func.func @"{f}"(%A: tensor<3x2xf32> {{tile.name = "{x}"}})

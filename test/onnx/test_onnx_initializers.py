@@ -53,7 +53,7 @@ def test_what_depends_on_initializers_alone_is_computed_once(device: td.Device):
 def test_initializers_are_read_one_group_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Their numbers are in memory once: those of a group are gone when the next one begins."""
+    """Numbers are in memory once: those of a group are gone when the next one begins."""
     monkeypatch.setattr("tiledialect.disk.folder", lambda: tmp_path)
     monkeypatch.setattr(constant_groups, "LARGE", 1)
     monkeypatch.setattr(constant_groups, "SMALL", 0)

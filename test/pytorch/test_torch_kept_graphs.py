@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("reset", "folder")
 
 @pytest.fixture
 def converted(monkeypatch):
-    """What is converted, and what is looked through for refusals."""
+    """Calls of conversions, and of searches for refusals."""
     found = []
 
     def record(module, name):
