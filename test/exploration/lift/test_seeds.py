@@ -52,7 +52,7 @@ def test_small_changes_wait_for_looks_at_some_programs():
 
 
 def test_a_faster_program_without_open_sizes_is_changed_at_once():
-    """Few changes of a seed."""
+    """Such a program has few changes."""
     _, asked = recorded({"a": 9.0, "b": 9.5, "c": 9.5})
     assert asked[:2] == ["a", "a changed"]
     assert asked.index("b changed") > asked.index("c")
