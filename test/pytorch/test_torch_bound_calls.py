@@ -7,7 +7,6 @@ import copy
 import pytest
 
 import tiledialect as td
-from tiledialect.lowering.runtime.call import copies
 from tiledialect.lowering.runtime.call.launch import Executable
 from tiledialect.lowering.runtime.device.queue_state import state_of
 from tiledialect.lowering.runtime.device.queues import queue_for
@@ -18,9 +17,6 @@ torch = pytest.importorskip(
 from tiledialect.torch import graphs, last_calls  # noqa: E402
 
 DEVICES = pytest.mark.parametrize("device", td.devices(), ids=lambda d: d.id)
-OWN_MEMORY = pytest.mark.parametrize(
-    "device", [d for d in td.devices() if not d.uses_host_memory], ids=lambda d: d.id
-)
 
 
 pytestmark = pytest.mark.usefixtures("reset")
@@ -293,30 +289,6 @@ def test_training_on_a_device_that_takes_copies_is_bound(bound, copying, keep_up
     for _ in range(3):
         step(torch.rand(4, 6), clears=False)
     assert all(bound[2:])
-
-
-def check_copies_beside_kernels(monkeypatch, device):
-    found, other = [], copies.queue_for_copies
-    monkeypatch.setattr(copies, "queue_for_copies", lambda d: found.append(d) or other(d))
-    _, step = training(device)
-    for _ in range(3):
-        step(torch.rand(4, 6))
-    assert not found
-    monkeypatch.setattr(copies, "BESIDE", 1)
-    for _ in range(4):
-        step(torch.rand(4, 6))
-    for _ in range(3):
-        step(torch.rand(4, 6), clears=False)
-    assert len(found) >= 7
-
-
-@OWN_MEMORY
-def test_gradients_are_copied_beside_kernels(monkeypatch, device):
-    check_copies_beside_kernels(monkeypatch, device)
-
-
-def test_gradients_are_copied_beside_kernels_of_a_device_that_takes_copies(monkeypatch, copying):
-    check_copies_beside_kernels(monkeypatch, copying)
 
 
 def test_results_that_stay_on_a_device_have_memory_that_serves_again(copying, monkeypatch):

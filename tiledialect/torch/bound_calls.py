@@ -23,7 +23,7 @@ from tiledialect.api.function import Function
 from tiledialect.api.packing.packing import Packed
 from tiledialect.api.spans import overlapping
 from tiledialect.lowering.runtime.call.arrays import room
-from tiledialect.lowering.runtime.call.copies import Ready, copy_to_device
+from tiledialect.lowering.runtime.call.copies import copy_to_device
 from tiledialect.torch.bound_inputs import BoundInputs, Matching
 from tiledialect.torch.outputs import Order, Outputs
 from tiledialect.torch.residence.device_tensors import DeviceTensor, layout_of
@@ -238,7 +238,7 @@ class DeviceCall(BoundCall):
         executable, orders = self._executable, self.facts.outputs.orders
         outputs = executable.plan.outputs
         saved = sorted(self.facts.saved)
-        self._copied_numbers = copies = [k for k in range(len(outputs)) if k not in saved]
+        copies = [k for k in range(len(outputs)) if k not in saved]
         self._saved, self._copied = (
             DeviceResults([partial(executable.output, k) for k in own]) for own in (saved, copies)
         )
@@ -287,11 +287,11 @@ class DeviceCall(BoundCall):
         self._made.free()
         results = [*saved, *copied]
         arrays += (results[k] for k in self._order)
-        ready = self._run(arrays)
+        self._run(arrays)
         made = self._made.made()
         copies = [*zip(self._made.memory, copied, strict=True)]
         changes = [Change(self._names[k], values[p], arrays[k]) for p, k in self._changed]
-        bring_back(queue, changes, copies, [ready[k] for k in self._copied_numbers if ready])
+        bring_back(queue, changes, copies)
         # They wait until the arrays' memory has been read.
         del uploads
         self._keep_updates(values, arrays)
@@ -299,14 +299,13 @@ class DeviceCall(BoundCall):
         found = [*(DeviceTensor(array, *own) for array, own in pairs), *made]
         return [found[k] for k in self._order]
 
-    def _run(self, arrays: Sequence[Any]) -> Sequence[Ready]:
-        """Run on arrays; when each result is complete, if that is known."""
+    def _run(self, arrays: Sequence[Any]) -> None:
         state = self._executable.state
         buffers = [own.base_data or self._nothing for own in arrays]
         if state.is_simulator:
             for buffer in buffers[-len(self._order) :] if self._order else ():
                 state.renew(buffer)
-        return self._executable.on_buffers(buffers)
+        self._executable.on_buffers(buffers)
 
     def _refresh(self, given: Sequence[Tensor], counts: Counts) -> bool:
         """Copy parameters that have changed; whether nothing was computed of them."""

@@ -9,7 +9,6 @@ import numpy as np
 import pyopencl as cl
 
 from tiledialect.lowering.runtime.device.devices import device_of
-from tiledialect.lowering.runtime.device.queues import queue_for_copies
 from tiledialect.platforms import INTEL
 
 if TYPE_CHECKING:
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
 
 RECTANGLES = (INTEL.short,)
 """Platforms whose CPU devices copy rectangles of one row faster than bytes."""
-
-
-Ready = tuple[int, cl.Event]
-"""Completion of an array: the number of a launch, and its event."""
-BESIDE = 1 << 20
-"""Bytes from which copies to the host are made while later kernels run."""
 
 
 def copy_bytes(
@@ -79,33 +72,6 @@ def copy_to_host(
             cl.enqueue_copy(queue, whole, data)
             if whole is not array:
                 array[...] = whole
-
-
-def copy_when_ready(
-    queue: cl.CommandQueue,
-    pairs: Sequence[tuple[npt.NDArray[Any], cla.Array]],
-    ready: Sequence[Ready],
-) -> None:
-    """Copy as `copy_to_host` does, but each array as soon as it is complete, by another queue.
-
-    ``ready`` says when each is; if it does not, or if the arrays are small, they are copied after
-    all commands of the queue.
-    """
-    are_large = sum(array.nbytes for array, _ in pairs) >= BESIDE
-    if not ready or not are_large or not all(array.flags.c_contiguous for array, _ in pairs):
-        copy_to_host(queue, pairs)
-        return
-    copies = queue_for_copies(device_of(queue.device))
-    # The other queue would wait for launches that the driver has not given to the device.
-    queue.flush()
-    under_way = [
-        cl.enqueue_copy(copies, array, own.base_data, wait_for=[event], is_blocking=False)
-        for (_, event), (array, own) in sorted(
-            zip(ready, pairs, strict=True), key=lambda pair: pair[0][0]
-        )
-        if array.nbytes
-    ]
-    cl.wait_for_events(under_way)
 
 
 def copy_to_device(

@@ -12,7 +12,7 @@ import numpy as np
 import pyopencl as cl
 
 from tiledialect.lowering.runtime.call.arrays import Array
-from tiledialect.lowering.runtime.call.copies import Ready, copy_bytes
+from tiledialect.lowering.runtime.call.copies import copy_bytes
 from tiledialect.lowering.runtime.call.device_runs import OutputArrays, on_device
 from tiledialect.lowering.runtime.call.generated_calls import generated_call
 from tiledialect.lowering.runtime.call.host_runs import (
@@ -234,10 +234,7 @@ class Executable:
 
     def enqueue_again(self, given: Sequence[Memory | int]) -> list[cl.Event]:
         """Enqueue the steps with buffers, or addresses of the host, most of which are those of the
-        last call; the caller keeps the buffers.
-
-        Returns the last event, if there is one, after those of all other launches or none of them.
-        """
+        last call; the caller keeps the buffers."""
         if self.repeated is not None and self.log is None:
             return self.repeated.enqueue(given)
         return self.enqueue([at_address(own) if isinstance(own, int) else own for own in given])
@@ -430,24 +427,9 @@ class Executable:
 
     # -- memory of the device ----------------------------------------------------------------
 
-    def on_buffers(self, buffers: Sequence[cl.Buffer]) -> Sequence[Ready]:
-        """Run with buffers of the inputs and outputs, which the caller keeps; does not wait.
-
-        Returns when each output is complete; nothing where that is not known.
-        """
-        events = self._guarded(Executable.enqueue_again, buffers)
-        last = self._last_launches
-        if len(events) != len(self.launches) or any(k is None for k in last):
-            return ()
-        return [(k, events[k]) for k in last if k is not None]
-
-    @cached_property
-    def _last_launches(self) -> list[int | None]:
-        """For each output the number of the last launch that takes it; None: no launch does."""
-        found: dict[int, int] = {}
-        for k, launch in enumerate(self.launches):
-            found.update((self._owner(arg), k) for arg in launch.args if isinstance(arg, int))
-        return [found.get(k) for k in range(len(self.plan.inputs), self.plan.tensor_count)]
+    def on_buffers(self, buffers: Sequence[cl.Buffer]) -> None:
+        """Run with buffers of the inputs and outputs, which the caller keeps; does not wait."""
+        self._guarded(Executable.enqueue_again, buffers)
 
     def on_device(self, arrays: Sequence[cla.Array]) -> list[cla.Array]:
         """The outputs for contiguous pyopencl arrays of the plan's types; does not wait."""

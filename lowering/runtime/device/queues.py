@@ -43,12 +43,6 @@ def queue_for(device: Device, profiling: bool = False) -> cl.CommandQueue:
     return _queue(device, profiling)
 
 
-def queue_for_copies(device: Device) -> cl.CommandQueue:
-    """An in-order queue on a device for copies beside the kernels of other queues."""
-    check_process(device)
-    return _queue_for_copies(device)
-
-
 EXECUTES_IN_CALLER = "cl_intel_exec_by_local_thread"
 """Extension of devices whose queues can run their commands in the thread that enqueues them."""
 IN_CALLER = 1 << 31
@@ -76,13 +70,6 @@ def _queue(device: Device, profiling: bool) -> cl.CommandQueue:
 
     properties: Any = cl.command_queue_properties.PROFILING_ENABLE if profiling else 0
     return cl.CommandQueue(_context(device), properties=properties)
-
-
-@caches.DEVICES
-def _queue_for_copies(device: Device) -> cl.CommandQueue:
-    import pyopencl as cl
-
-    return cl.CommandQueue(_context(device))
 
 
 @caches.DEVICES

@@ -23,12 +23,7 @@ from tiledialect import disk
 from tiledialect.api.error_boundary import front_door
 from tiledialect.errors import TileError
 from tiledialect.lowering.runtime.call.arrays import upload
-from tiledialect.lowering.runtime.call.copies import (
-    Ready,
-    copy_to_device,
-    copy_to_host,
-    copy_when_ready,
-)
+from tiledialect.lowering.runtime.call.copies import copy_to_device, copy_to_host
 from tiledialect.lowering.runtime.device.device import Device
 from tiledialect.torch.residence.device_tensors import DeviceTensor
 from tiledialect.torch.residence.file_memory import forget_pages, moved_to_file
@@ -306,19 +301,14 @@ class Change:
 
 
 def bring_back(
-    queue: Any,
-    changes: Sequence[Change],
-    results: Sequence[tuple[Any, Any]] = (),
-    ready: Sequence[Ready] = (),
+    queue: Any, changes: Sequence[Change], results: Sequence[tuple[Any, Any]] = ()
 ) -> None:
     """Give tensors the elements that kernels have changed, and arrays of the host those of results.
 
-    A resident's copy is the array then. One that keeps updates is changed later. ``ready`` says
-    when each result is complete, if that is known.
+    A resident's copy is the array then. One that keeps updates is changed later.
     """
     at_once = [(array_of(c.name, dense(c.tensor)[0]), c.array) for c in changes if not c.is_late]
-    copy_when_ready(queue, results, ready)
-    copy_to_host(queue, at_once)
+    copy_to_host(queue, [*results, *at_once])
     for change in changes:
         if (own := resident(change.tensor)) is not None:
             version, key = own.version(change.tensor), place_of(queue, change.tensor)
