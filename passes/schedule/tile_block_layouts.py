@@ -217,7 +217,8 @@ class TileBlockLayoutsPass(ModulePass):
     `O[n, o, y, x]` is then `O[n, o/32, y, x, 32]`, so that they are stored as they are. Tensors
     that elementwise ops combine with it have the same layout, weights lie in the order in which
     they are read, and later kernels read blocks; so do concatenations and slices of whole blocks,
-    rows of each channel, and reshapes of the axes behind them. Tensors that are given or returned
+    groups of channels that are whole blocks, rows of each channel, and reshapes of the axes behind
+    them. Tensors that are given or returned
     stay, and so do those that other ops take. The cost model weighs the best schedules of kernels
     that tensors in blocks connect, with and without it.
     """

@@ -181,6 +181,18 @@ def in_blocks(size: int, channels: int, block: int = 32) -> Facts:
     )
 
 
+def groups_in_blocks(size: int, groups: int, block: int = 16) -> Facts:
+    """A padded convolution of 3 x 3 of groups of channels, each of which is a block."""
+    x, y, j, i = (IndexExpr.of(name) for name in "xyji")
+    return facts(
+        4,
+        {"g": groups, "y": size, "x": size, "co": block, "j": 3, "i": 3, "ci": block},
+        tensor(0, (groups, size, size, block), "g", "y", "x", "co"),
+        tensor(0, (groups, size, size, block), "g", y + j - 1, x + i - 1, "ci"),
+        tensor(1, (groups, 3, 3, block, block), "g", "j", "i", "ci", "co"),
+    )
+
+
 def pointwise_in_blocks(pixels: int, channels: int, results: int, size: int = 32) -> Facts:
     """A convolution by one point whose channels lie in blocks."""
     inner, outer = channels // size, results // size

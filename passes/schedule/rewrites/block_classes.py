@@ -177,7 +177,7 @@ class Classes:
         kept."""
         index = moving_index(op, value, access, axis)
         if index is not None:
-            step = block_step(op, access, axis)
+            step = block_step(op, access, axis, index)
             self.steps[value] = gcd(self.steps.get(value, 0), step)
         return index
 
@@ -185,7 +185,7 @@ class Classes:
 def own_index(op: ContractionOp, constants: Collection[SSAValue], axis: int) -> str | None:
     """The index along an axis of a contraction's result that of its operands moves constant ones
     alone."""
-    index = whole_index(op, op.result, op.output.data, axis)
+    index = moving_index(op, op.result, op.output.data, axis)
     if index is None or is_reshape(shape(op.result), axis):
         return None
     reads = zip(op.inputs, op.accesses, strict=True)

@@ -50,16 +50,15 @@ class Blocks:
         own = (sizes[at] // self.size, self.size) if has_axis else (1, 1)
         return tuple(self.placed(sizes, *own)) if sizes else ()
 
-    def access(self, access: Access, digits: Mapping[str, str]) -> tuple[IndexExpr, ...]:
-        """Access to a value in blocks, whose index along the axis has these digits."""
+    def access(self, access: Access, index: str | None) -> tuple[IndexExpr, ...]:
+        """Access to a value in blocks, along whose axis an index moves that is one of elements
+        within a block, and others from block to block; or none does."""
         at = len(access) - self.axis
-        names = access[at].names if at >= 0 else ()
-        if not names or names[0] not in digits:
-            own = access[at] if at >= 0 else IndexExpr.of(0), IndexExpr.of(0)
-        else:
-            first = access[at].constant / self.size
-            own = IndexExpr.of(digits[names[0]]) + first, IndexExpr.of(names[0])
-        return tuple(self.placed(access, *own))
+        e = access[at] if at >= 0 else IndexExpr.of(0)
+        if index is None:
+            return tuple(self.placed(access, e, IndexExpr.of(0)))
+        low = IndexExpr.of(index)
+        return tuple(self.placed(access, (e - low) / self.size, low))
 
     def placed(self, axes: Sequence[T], block: T, element: T) -> Iterator[T]:
         """Axes with those of a block and of its element in the place of one."""
@@ -121,14 +120,15 @@ def _ranges(op: ContractionOp) -> Mapping[str, Range]:
 
 
 def moving_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
-    """The index that alone moves along an axis of a contraction's tensor, step by step, and along
-    no other axis of it."""
+    """The index that moves along an axis of a contraction's tensor, step by step, and along no
+    other axis of it; others move there by several elements at a time, as groups of channels do."""
     at = len(access) - axis
-    names = access[at].names if at >= 0 else ()
-    if len(names) != 1 or shape(value)[at] == 1 or access[at].denominator != 1:
+    if at < 0 or shape(value)[at] == 1 or access[at].denominator != 1:
         return None
-    is_alone = sum(names[0] in e.names for e in access) == 1
-    return names[0] if is_alone and access[at].coefficient(names[0]) == 1 else None
+    own = [n for n in access[at].names if abs(access[at].coefficient(n)) == 1]
+    if len(own) != 1 or access[at].coefficient(own[0]) != 1:
+        return None
+    return own[0] if sum(own[0] in e.names for e in access) == 1 else None
 
 
 def whole_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -> str | None:
@@ -140,12 +140,12 @@ def whole_index(op: ContractionOp, value: SSAValue, access: Access, axis: int) -
     return index if _ranges(op)[index] == Range(0, shape(value)[at]) else None
 
 
-def block_step(op: ContractionOp, access: Access, axis: int) -> int:
+def block_step(op: ContractionOp, access: Access, axis: int, index: str) -> int:
     """Greatest number of which a contraction's index along an axis begins at, ends at, and is
-    shifted by, multiples."""
+    shifted by, also by other indices, multiples."""
     e = access[len(access) - axis]
-    own = _ranges(op)[e.names[0]]
-    return gcd(own.lower, own.upper, int(e.constant))
+    own = _ranges(op)[index]
+    return gcd(own.lower, own.upper, *(int(c) for _, c in e - IndexExpr.of(index)))
 
 
 @dataclass(frozen=True)
@@ -223,17 +223,16 @@ class BlockedKernel:
     def _rewrite(self, old: ContractionOp, new: ContractionOp, own: Mapping[str, int]) -> None:
         """Let a contraction's indices be numbers of two digits, and its accesses blocks."""
         ranges = dict(_ranges(old))
-        digits: dict[str, str] = {}
+        numbers: dict[str, IndexExpr] = {}
         for name, size in own.items():
-            digits[name] = self._block_name(name, ranges)
             whole = ranges[name]
-            ranges[digits[name]] = Range(whole.lower // size, whole.upper // size)
+            if whole == Range(0, size):
+                continue
+            block = self._block_name(name, ranges)
+            ranges[block] = Range(whole.lower // size, whole.upper // size)
             ranges[name] = Range(0, size)
-        numbers = {
-            name: IndexExpr.of(digits[name]) * size + IndexExpr.of(name)
-            for name, size in own.items()
-        }
-        accesses = [self._access(v, access, digits, numbers) for v, access in _places(old)]
+            numbers[name] = IndexExpr.of(block) * size + IndexExpr.of(name)
+        accesses = [self._access(old, v, access, numbers) for v, access in _places(old)]
         new.output, *read = accesses
         new.accesses = ArrayAttr(read)
         new.constraints = ArrayAttr(
@@ -243,16 +242,16 @@ class BlockedKernel:
 
     def _access(
         self,
+        op: ContractionOp,
         value: SSAValue,
         access: Access,
-        digits: Mapping[str, str],
         numbers: Mapping[str, IndexExpr],
     ) -> AccessAttr:
         own = self.blocks.get(value)
-        names = access[len(access) - own.axis].names if own and own.axis <= len(access) else ()
-        others = {name: e for name, e in numbers.items() if name not in names}
-        found = tuple(e.substitute(others) for e in access)
-        return AccessAttr(found if own is None else own.access(found, digits))
+        found = tuple(e.substitute(numbers) for e in access)
+        if own is None:
+            return AccessAttr(found)
+        return AccessAttr(own.access(found, moving_index(op, value, access, own.axis)))
 
     def _pack(
         self, op: ContractionOp, argument: SSAValue, own: Mapping[str, int]
@@ -266,13 +265,12 @@ class BlockedKernel:
         sizes: list[int] = []
         lanes: list[int] = []
         for e, size in zip(op.accesses.data[number].data, shape(argument), strict=True):
-            block = next((n for n in e.names if e.coefficient(n) == own.get(_low(e, n))), "")
-            if not block:
+            low = _low(e, own)
+            if low is None or size % own[low]:
                 exprs.append(e)
                 sizes.append(size)
                 continue
-            low = _low(e, block)
-            exprs += [IndexExpr.of(block), IndexExpr.of(low)]
+            exprs += [(e - IndexExpr.of(low)) / own[low], IndexExpr.of(low)]
             lanes.append(len(sizes) + 1)
             sizes += [size // own[low], own[low]]
         if not lanes:
@@ -288,13 +286,13 @@ class BlockedKernel:
         return tuple(sizes), order
 
 
-def _low(e: IndexExpr, block: str) -> str:
-    """The other index of a number of two digits; empty if it is none."""
-    others = [n for n in e.names if n != block]
-    is_number = len(others) == 1 and e == IndexExpr.of(block) * e.coefficient(block) + IndexExpr.of(
-        others[0]
-    )
-    return others[0] if is_number else ""
+def _low(e: IndexExpr, sizes: Mapping[str, int]) -> str | None:
+    """The index of a block's elements in a number whose other digits count blocks."""
+
+    def is_low(name: str) -> bool:
+        return all(c % sizes[name] == 0 for _, c in e - IndexExpr.of(name))
+
+    return next((name for name in e.names if name in sizes and is_low(name)), None)
 
 
 def _in_order(op: ContractionOp) -> DomainAttr:

@@ -1,6 +1,6 @@
-// RUN: tile-opt %s -p 'tile-block-layouts{constants=W,V}' | filecheck %s
+// RUN: tile-opt %s -p 'tile-block-layouts{constants=W,V,U}' | filecheck %s
 // RUN: tile-opt %s -p tile-block-layouts | filecheck %s --check-prefix=NONE
-// RUN: sed 's/"CPU"/"GPU"/; s/"cpu"/"gpu"/' %s | tile-opt - -p 'tile-block-layouts{constants=W,V}' | filecheck %s --check-prefix=NONE
+// RUN: sed 's/"CPU"/"GPU"/; s/"cpu"/"gpu"/' %s | tile-opt - -p 'tile-block-layouts{constants=W,V,U}' | filecheck %s --check-prefix=NONE
 // NONE-NOT: _blocks
 
 builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"type" = "cpu", "compute_units" = 2 : i64, "native_vector_width" = 16 : i64>>} {
@@ -115,6 +115,51 @@ builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<"C
     }
     %Y = tile.kernel @Y(%g = %J : tensor<1x256x7x14xf32>) -> tensor<256xf32> {
       %y = tile.contraction add(%g[n, o, y, x]) -> [o] domain <n = 0 to 1, o = 0 to 256, y = 0 to 7, x = 0 to 14> : (tensor<1x256x7x14xf32>) -> tensor<256xf32>
+      tile.yield %y : tensor<256xf32>
+    }
+    func.return %Y : tensor<256xf32>
+  }
+
+  // Groups of channels that are whole blocks are read and written in blocks: of one block, and of two.
+  // CHECK-LABEL: @groups
+  // CHECK:       tile.kernel @H({{.*}}) -> tensor<1x8x14x14x32xf32>
+  // CHECK:       tile.reshape %V to [] : tensor<256x32x3x3xf32> -> tensor<8x32x1x32x3x3xf32>
+  // CHECK:       tile.kernel @V_blocks
+  // CHECK:         -> [d0, d2, d4, d5, d3, d1]
+  // CHECK:       tile.kernel @G({{.*}}) -> tensor<1x8x14x14x32xf32>
+  // CHECK:         tile.contraction add(%{{.*}}[n, g, y + j - 1, x + i - 1, c] mul %{{.*}}[g, 0, j, i, c, o]) -> [n, g, y, x, o] where 0 <= o < 32 domain <n = 0 to 1, g = 0 to 8, y = 0 to 14, x = 0 to 14, o = 0 to 32, {{.*}}c = 0 to 32>
+  // CHECK:       tile.kernel @F({{.*}}) -> tensor<1x8x14x14x32xf32>
+  // CHECK:         tile.contraction add(%{{.*}}[n, 2*g + c_block, y + j - 1, x + i - 1, c] mul %{{.*}}[2*g + o_block, c_block, j, i, c, o]) -> [n, 2*g + o_block, y, x, o] where 0 <= 32*o_block + o < 64 domain <n = 0 to 1, g = 0 to 4, o_block = 0 to 2, y = 0 to 14, x = 0 to 14, o = 0 to 32, c_block = 0 to 2, {{.*}}c = 0 to 32>
+  func.func @groups(%X: tensor<1x256x14x14xf32> {tile.name = "X"}, %W: tensor<256x256x3x3xf32> {tile.name = "W"}, %V: tensor<256x32x3x3xf32> {tile.name = "V"}, %U: tensor<256x64x3x3xf32> {tile.name = "U"}) -> (tensor<256xf32> {tile.name = "Y"}) {
+    %H = tile.kernel @H(%x = %X : tensor<1x256x14x14xf32>, %w = %W : tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32> {
+      %s = tile.contraction add(%x[n, c, y + j - 1, x + i - 1] mul %w[o, c, j, i]) -> [n, o, y, x] domain <n = 0 to 1, o = 0 to 256, y = 0 to 14, x = 0 to 14, c = 0 to 256, j = 0 to 3, i = 0 to 3> : (tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32>
+      tile.yield %s : tensor<1x256x14x14xf32>
+    }
+    %G = tile.kernel @G(%h = %H : tensor<1x256x14x14xf32>, %v = %V : tensor<256x32x3x3xf32>) -> tensor<1x256x14x14xf32> {
+      %s = tile.contraction add(%h[n, 32*g + c, y + j - 1, x + i - 1] mul %v[32*g + o, c, j, i]) -> [n, 32*g + o, y, x] where 0 <= o < 32 domain <n = 0 to 1, g = 0 to 8, o = 0 to 32, y = 0 to 14, x = 0 to 14, c = 0 to 32, j = 0 to 3, i = 0 to 3> : (tensor<1x256x14x14xf32>, tensor<256x32x3x3xf32>) -> tensor<1x256x14x14xf32>
+      tile.yield %s : tensor<1x256x14x14xf32>
+    }
+    %F = tile.kernel @F(%g = %G : tensor<1x256x14x14xf32>, %u = %U : tensor<256x64x3x3xf32>) -> tensor<1x256x14x14xf32> {
+      %s = tile.contraction add(%g[n, 64*g + c, y + j - 1, x + i - 1] mul %u[64*g + o, c, j, i]) -> [n, 64*g + o, y, x] where 0 <= o < 64 domain <n = 0 to 1, g = 0 to 4, o = 0 to 64, y = 0 to 14, x = 0 to 14, c = 0 to 64, j = 0 to 3, i = 0 to 3> : (tensor<1x256x14x14xf32>, tensor<256x64x3x3xf32>) -> tensor<1x256x14x14xf32>
+      tile.yield %s : tensor<1x256x14x14xf32>
+    }
+    %Y = tile.kernel @Y(%f = %F : tensor<1x256x14x14xf32>) -> tensor<256xf32> {
+      %y = tile.contraction add(%f[n, o, y, x]) -> [o] domain <n = 0 to 1, o = 0 to 256, y = 0 to 14, x = 0 to 14> : (tensor<1x256x14x14xf32>) -> tensor<256xf32>
+      tile.yield %y : tensor<256xf32>
+    }
+    func.return %Y : tensor<256xf32>
+  }
+
+  // Groups that are parts of blocks stay.
+  // CHECK-LABEL: @small_groups
+  // CHECK-NOT:   tile.reshape
+  func.func @small_groups(%X: tensor<256x14x14xf32> {tile.name = "X"}, %W: tensor<256x8x3x3xf32> {tile.name = "W"}) -> (tensor<256xf32> {tile.name = "Y"}) {
+    %H = tile.kernel @H(%x = %X : tensor<256x14x14xf32>, %w = %W : tensor<256x8x3x3xf32>) -> tensor<256x14x14xf32> {
+      %s = tile.contraction add(%x[8*g + c, y + j - 1, x + i - 1] mul %w[8*g + o, c, j, i]) -> [8*g + o, y, x] where 0 <= o < 8 domain <g = 0 to 32, o = 0 to 8, y = 0 to 14, x = 0 to 14, c = 0 to 8, j = 0 to 3, i = 0 to 3> : (tensor<256x14x14xf32>, tensor<256x8x3x3xf32>) -> tensor<256x14x14xf32>
+      tile.yield %s : tensor<256x14x14xf32>
+    }
+    %Y = tile.kernel @Y(%h = %H : tensor<256x14x14xf32>) -> tensor<256xf32> {
+      %y = tile.contraction add(%h[o, y, x]) -> [o] domain <o = 0 to 256, y = 0 to 14, x = 0 to 14> : (tensor<256x14x14xf32>) -> tensor<256xf32>
       tile.yield %y : tensor<256xf32>
     }
     func.return %Y : tensor<256xf32>

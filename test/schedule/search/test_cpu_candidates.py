@@ -15,6 +15,7 @@ from cpu_cases import (
     convolution,
     depthwise_weights,
     facts,
+    groups_in_blocks,
     in_blocks,
     pointwise_in_blocks,
     product,
@@ -187,6 +188,14 @@ def test_rows_along_many_padded_pictures_do_as_well(pictures: int, has_whole_row
     found = proposed_by("contractions", convolution(13, 16, pictures), device)
     rows = {(x.index, x.extent) for s in found for x in s.levels if x.role is Role.UNROLL}
     assert (("x", 13) in rows or ("y", 13) in rows) is has_whole_rows
+
+
+def test_rows_of_many_groups_are_whole():
+    """Groups have weights of their own, so that tiles along groups read none of them again."""
+    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
+    best = ranked(groups_in_blocks(7, 55), device)[0].schedule
+    rows = {(x.index, x.extent) for x in best.levels if x.role is Role.UNROLL}
+    assert ("x", 7) in rows or ("y", 7) in rows
 
 
 def test_other_lanes_are_tried_where_some_vectors_are_nearly_empty():

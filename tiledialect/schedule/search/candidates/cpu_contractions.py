@@ -129,7 +129,7 @@ def _tiles(facts: Facts, r: Roles, device: Device) -> Iterator[Shape]:
     for lanes in _lanes(facts.extents[r.along], width):
         vectors = ceil_div(facts.extents[r.along], lanes)
         is_row = lanes == width and abs(output.strides.get(r.along, 0)) == 1
-        are_few = all(facts.extents[n] < BATCHES for n in along[2:])
+        are_few = all(facts.extents[n] < BATCHES or _moves_lanes(facts, r, n) for n in along[2:])
         for rows, columns in (*TILES, *_fitted(facts, r, vectors if is_row and are_few else None)):
             if columns > vectors:
                 blocks = _blocks_of_tile(facts, r, columns, vectors, device)
@@ -188,6 +188,11 @@ def _fitted(facts: Facts, r: Roles, channels: int | None) -> Iterator[tuple[int,
         fits = is_product or (columns == channels and not is_slid)
         if fits and extent <= 2 * most and (rows, columns) not in TILES:
             yield rows, columns
+
+
+def _moves_lanes(facts: Facts, r: Roles, name: str) -> bool:
+    """Whether no vector is read again for other values of an index, as of a group of channels."""
+    return all(name in t.names for t in facts.inputs if r.along in t.names)
 
 
 def _is_slid(facts: Facts, name: str) -> bool:
