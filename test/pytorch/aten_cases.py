@@ -199,6 +199,7 @@ CASES = {
     "aten.t.default": [(X,), (Y,)],
     "aten.transpose.int": [(IMAGE, 1, -1)],
     "aten.expand.default": [(Y, [3, -1]), (reals(3, 1), [2, 3, 4])],
+    "aten.unfold.default": [(X, 1, 3, 1), (X.t(), -1, 2, 2), (reals(), 0, 1, 1), (X, 0, 0, 2)],
     "aten.unsqueeze.default": [(X, 1), (X, -1)],
     "aten.squeeze.default": [(reals(1, 3, 1),)],
     "aten.squeeze.dim": [(reals(1, 3, 1), 0), (X, 0)],

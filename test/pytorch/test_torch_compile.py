@@ -147,6 +147,14 @@ def test_decomposed_operators(by_reference):
     check(Decomposed(), torch.randn(5, 4))
 
 
+def test_windows_of_a_part_of_a_tensor():
+    def windows(x):
+        return (x + 1)[:, ::2].t().unfold(1, 2, 3)
+
+    x = torch.randn(5, 7)
+    assert torch.equal(compiled(windows)(x), windows(x))
+
+
 def test_copies_have_memory_of_their_own():
     def both(x):
         y = x + 1

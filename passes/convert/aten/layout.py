@@ -264,6 +264,17 @@ def _as_strided_scatter(
     return layout.transpose(b, moved, [order.index(k) for k in range(len(order))])
 
 
+def _unfold(b: TensorBuilder, call: Call, x: SSAValue, axis: int, size: int, step: int) -> SSAValue:
+    """Windows along an axis; the place in a window is the last axis."""
+    if not (sizes := list(shape(x))):
+        return layout.reshape(b, x, (1,))
+    axis = call.axis(axis, len(sizes))
+    sizes[axis] = (sizes[axis] - size) // step + 1
+    *own, place = layout.indices(len(sizes) + 1)
+    places = [step * e + place if k == axis else e for k, e in enumerate(own)]
+    return layout.copy(b, x, (*sizes, size), [*own, place], places)
+
+
 LAYOUT: dict[str, Conversion] = {
     "aten._reshape_alias.default": _reshape_alias,
     "aten._unsafe_view.default": _view,
@@ -297,6 +308,7 @@ LAYOUT: dict[str, Conversion] = {
     "aten.transpose.int": _transpose,
     "aten.tril.default": _triangle(ew.CmpLeOp),
     "aten.triu.default": _triangle(ew.CmpGeOp),
+    "aten.unfold.default": _unfold,
     "aten.unsqueeze.default": _unsqueeze,
     "aten.view.default": _view,
 }

@@ -31,7 +31,7 @@ DECOMPOSED = (
     *("addmv", "bucketize", "cauchy", "dist", "exponential", "geometric"),
     *("ldexp", "linalg_vector_norm", "log_normal", "normal_functional"),
     *("rrelu_with_noise_backward", "tril_indices"),
-    *("triu_indices", "unfold"),
+    "triu_indices",
 )
 """Operators that PyTorch decomposes, beside those of its core decompositions."""
 
