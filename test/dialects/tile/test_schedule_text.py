@@ -222,3 +222,9 @@ def test_a_kernel_has_one_schedule() -> None:
 @pytest.mark.parametrize("text", ["", "\n", "// No kernel has a schedule.\n"])
 def test_a_file_may_hold_no_schedule(text: str) -> None:
     assert read_schedules(text) == {}
+
+
+@pytest.mark.parametrize("name", ["D", "D'", "D.0", "an operand", "block1-0_Conv_output.0"])
+def test_names_of_kernels_are_those_of_models(name: str) -> None:
+    """Names of nodes of ONNX have hyphens."""
+    assert read_schedules(f"{name}: {TILED}") == {name: TILED}

@@ -27,7 +27,7 @@ DEEPEST = 6
 SHOWN = 40
 """Number of characters of a schedule that an error quotes."""
 
-_ENTRY = re.compile(r"^\s*([\w.']+(?: [\w.']+)*)\s*:(?=\s*<)", re.MULTILINE)
+_ENTRY = re.compile(r"^\s*([\w.'-]+(?: [\w.'-]+)*)\s*:(?=\s*<)", re.MULTILINE)
 """Name of an entry; it may be words, as "an operand" for a value without a name."""
 
 
