@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -33,6 +33,9 @@ from tiledialect.torch.roles import Role
 
 Node = torch.fx.Node
 
+BY_STRIDES = (torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_scatter.default)
+"""Operators that depend on where elements lie: PyTorch makes the views that they read, too."""
+
 
 def refusals(graph: torch.fx.Graph) -> dict[Node, TileError]:
     """Calls that cannot be converted, and the reasons; sizes that are symbols have their hints."""
@@ -58,7 +61,25 @@ def _tried(graph: torch.fx.Graph) -> KeptRefusals:
                 found[node] = TileError(f"{reason}{_in_module(node)}")
         if node.op != "output":
             converter.values[node] = _unknown(converter, node, node.meta.get("val"))
+    for node in [own for own in found if own.target in BY_STRIDES]:
+        reason = f"{node.target} ({node.name}) reads it by its strides{_in_module(node)}"
+        found |= {view: TileError(f"{view.name}: {reason}") for view in _views(node)}
     return KeptRefusals(tuple((node.name, error.message) for node, error in found.items()))
+
+
+def _views(node: Node) -> Iterator[Node]:
+    """Views through which a call reads its first operand, the last one first."""
+    source = node.args[0]
+    while isinstance(source, Node) and _shares_memory(source):
+        yield source
+        source = source.args[0]
+
+
+def _shares_memory(node: Node) -> bool:
+    """Whether the results of a call lie in the memory of its first operand."""
+    schema = getattr(node.target, "_schema", None)
+    aliases = [] if schema is None else [own.alias_info for own in schema.returns]
+    return node.target is operator.getitem or any(own is not None for own in aliases)
 
 
 def _in_module(node: Node) -> str:
