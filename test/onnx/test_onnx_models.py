@@ -92,7 +92,7 @@ def test_cotangents_by_name():
     step = td.onnx.load(_dense()[0]).gradient("c")
     x, dy = np.ones((2, 3), "f4"), np.ones((2, 4), "f4")
     assert np.array_equal(step.reference(x, Dy=dy), step.reference(x, dy))
-    with pytest.raises(td.TileError, match="has no input Dz"):
+    with pytest.raises(td.TileError, match="has no input Dz; it takes x"):
         step(x, Dz=dy)
     with pytest.raises(td.TileError, match="net_gradient needs Dy: cotangents of numbers alone"):
         step(x)
@@ -248,7 +248,7 @@ def test_model_without_outputs():
 
 @pytest.mark.parametrize(
     ("wrt", "message"),
-    (("v", "net has no input or initializer v"), (5, "must name inputs or initializers of net")),
+    (("v", "net has no input or initializer v; there is x, w, c"), (5, "must name inputs or initializers of net")),
 )
 def test_unknown_gradient(wrt: Any, message: str):
     with pytest.raises(td.TileError, match=message):

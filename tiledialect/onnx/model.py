@@ -53,6 +53,9 @@ Given = Array | list[Array]
 Repeated = Callable[[Sequence[Any]], Any]
 """Call of a function for arrays of known types."""
 
+SHOWN = 12
+"""Names of inputs and initializers in a message."""
+
 
 @dataclass
 class Specialized:
@@ -221,10 +224,11 @@ class Model:
         if wrt is not None and not isinstance(wrt, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TileError(f"`wrt` must name inputs or initializers of {self.name}, got {wrt!r}")
         names = (wrt,) if isinstance(wrt, str) else None if wrt is None else tuple(wrt)
-        known = {*self.inputs, *self.parameters}
+        known = [*self.inputs, *self.parameters]
         for name in names or ():
             if name not in known:
-                raise TileError(f"{self.name} has no input or initializer {name}")
+                there = ", ".join([*known[:SHOWN], *(["…"] if len(known) > SHOWN else [])])
+                raise TileError(f"{self.name} has no input or initializer {name}; there is {there}")
         given = self._proto, self._initializers, self._options
         return Model(*given, (*self._gradients, (names, with_outputs)))
 
@@ -249,7 +253,8 @@ class Model:
             )
         extra = {k: v for k, v in given.items() if k not in self.inputs}
         if extra and not self._gradients:
-            raise TileError(f"{self.name} has no input {next(iter(extra))}")
+            taken = ", ".join(self.inputs) or "none"
+            raise TileError(f"{self.name} has no input {next(iter(extra))}; it takes {taken}")
         if missing := [name for name in self.inputs if name not in given]:
             raise TileError(f"{self.name} needs the input {self._declaration(missing[0])}")
         own = {name: self._input(name, given[name]) for name in self.inputs}
