@@ -7,7 +7,9 @@ from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.loops import LoopIndex, Schedule
+from tiledialect.schedule.search.candidate import Candidate
 from tiledialect.schedule.search.candidates.patterns import PATTERNS, generated
+from tiledialect.schedule.search.choice import ranked
 
 DEVICES = {
     "narrow": described(Kind.CPU, {"compute_units": 2, "native_vector_width": 4}),
@@ -19,6 +21,11 @@ def proposed_by(family: str, kernel: Facts, device: Device) -> list[Schedule]:
     """The schedules that the patterns of a family propose for a kernel."""
     patterns = [pattern for pattern in PATTERNS if pattern.family == family]
     return [schedule for _, schedule in generated(kernel, device, patterns)]
+
+
+def without_copies(case: Facts, device: Device) -> list[Candidate]:
+    """The candidates that read all operands from where they are."""
+    return [c for c in ranked(case, device) if not c.schedule.global_stages]
 
 
 def tensor(number: int, shape: tuple[int, ...], *access: IndexExpr | str) -> Tensor:

@@ -9,7 +9,6 @@ import pytest
 from cpu_cases import (
     CASES,
     DEVICES,
-    across,
     channels_first,
     column_sums,
     convolution,
@@ -23,6 +22,7 @@ from cpu_cases import (
     strided_planes,
     tensor,
     two_cores,
+    without_copies,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,12 +31,11 @@ from tiledialect.index.expr import IndexExpr
 from tiledialect.schedule.cost.cpu_estimate import CpuModel, least_core_seconds
 from tiledialect.schedule.cost.device import Device, described
 from tiledialect.schedule.cost.estimate import estimate, modelled
-from tiledialect.schedule.cost.facts import Facts, Tensor, padded_indices
+from tiledialect.schedule.cost.facts import Facts, Tensor
 from tiledialect.schedule.cost.traits import Kind
 from tiledialect.schedule.default_schedule import default_levels
-from tiledialect.schedule.loops import UNROLLED, LoopLevel, Role, Schedule, check
+from tiledialect.schedule.loops import LoopLevel, Role, Schedule, check
 from tiledialect.schedule.search import choice
-from tiledialect.schedule.search.candidate import Candidate
 from tiledialect.schedule.search.choice import MOST_SUMS, proposed, ranked
 
 
@@ -233,35 +232,6 @@ def test_nothing_is_proposed_for_what_has_no_points():
     assert not ranked(column_sums(0, 16), DEVICES["wide"])
 
 
-def test_what_is_padded_or_lies_across_is_packed():
-    device = DEVICES["wide"]
-    for case, number in (("convolution", 0), ("transposed product", 1)):
-        facts = CASES[case]
-        padded = padded_indices(facts, facts.inputs[number])
-        for candidate in ranked(facts, device):
-            written = {x.index for x in candidate.schedule.levels if x.role in UNROLLED}
-            if candidate.family == "contractions" and (written & padded or not padded):
-                assert number in {stage.operand for stage in candidate.schedule.stages}
-
-
-def test_groups_that_would_copy_the_same_are_one():
-    """Each copies its rows of the picture once for all blocks of channels."""
-    device = described(Kind.CPU, {"compute_units": 2, "native_vector_width": 16})
-    case = in_blocks(28, 128)
-    chosen = ranked(case, device)[0].schedule
-    assert any(stage.operand == 0 for stage in chosen.stages)
-    roles = {x.role for x in chosen.levels if x.index == "b"}
-    assert roles == {Role.SERIAL}
-
-
-def test_rows_along_pictures_need_no_stage():
-    """Loops over the points of pictures leave out taps that are outside."""
-    device = replace(DEVICES["wide"], compute_units=2)
-    best = ranked(convolution(14, 64, pictures=8), device)[0].schedule
-    assert LoopLevel("n", 1, 8, Role.UNROLL) in best.levels
-    assert 0 not in {stage.operand for stage in best.stages}
-
-
 def test_long_sums_are_made_in_parts():
     """The part of the second factor that a row of tiles reads fits nowhere at once."""
     device = replace(DEVICES["wide"], local_mem_size=1 << 17)
@@ -297,57 +267,6 @@ def test_pictures_are_summed_over_in_blocks(room: int):
     serial = [x for x in best.levels if x.role is Role.SERIAL]
     assert [x.index for x in serial[:2]] == ["n", "y"]
     assert best.stages[0].at == ("y", serial[1].stride)
-
-
-def without_copies(case: Facts, device: Device) -> list[Candidate]:
-    """The candidates that read all operands from where they are."""
-    return [c for c in ranked(case, device) if not c.schedule.global_stages]
-
-
-def test_operands_of_far_rows_are_packed():
-    device = replace(DEVICES["wide"], local_mem_size=1 << 18)
-    best = without_copies(CASES["product of columns"], device)[0].schedule
-    assert [(stage.operand, stage.at and stage.at[0]) for stage in best.stages] == [
-        (0, "k"),
-        (1, "j"),
-    ]
-
-
-@pytest.mark.parametrize("size", [700, 960])
-def test_what_lies_across_is_copied_where_it_is_read_often(size: int):
-    best = ranked(across(size, size, size), two_cores(8))[0].schedule
-    assert [stage.operand for stage in best.global_stages] == [0]
-
-
-@pytest.mark.parametrize("lanes", [8, 16])
-def test_long_factors_that_are_read_across_are_packed(lanes: int):
-    best = ranked(across(2000, 32, 2000), two_cores(lanes))[0].schedule
-    assert any(stage.operand == 0 for stage in best.stages)
-
-
-def test_operands_that_few_rows_use_are_read_as_they_lie():
-    for rows in (4, 8, 16):
-        best = ranked(product(rows, 512, 512), DEVICES["wide"])[0].schedule
-        assert not best.stages
-    assert ranked(product(512, 512, 512), DEVICES["wide"])[0].schedule.stages
-
-
-def test_few_columns_are_summed_along_memory():
-    """All of them for some rows at a time; a factor that lies across is copied once."""
-    for size in (300, 512, 700):
-        for transposed in (False, True):
-            case = product(size, 2, size, transposed=transposed)
-            best = ranked(case, DEVICES["wide"])[0].schedule
-            assert (best.levels[-1].index, best.levels[-1].role) == ("k", Role.VECTOR)
-            unrolled = {x.index: x.extent for x in best.levels if x.role is Role.UNROLL}
-            assert unrolled["j"] == 2 and unrolled["i"] > 1
-            assert [s.order for s in best.stages] == ([] if transposed else [(1, 0)])
-
-
-def test_columns_that_lanes_do_not_divide_need_no_copy():
-    for columns in (500, 333):
-        best = ranked(product(8, columns, 500), DEVICES["wide"])[0].schedule
-        assert best.levels[-1] == LoopLevel("j", 1, 16, Role.VECTOR) and not best.stages
 
 
 def test_few_rows_make_a_tile():
