@@ -55,16 +55,16 @@ def is_free_name(name: str) -> bool:
     )
 
 
-def sanitized(hint: str) -> str:
+def sanitized(hint: str, longest: int = LONGEST) -> str:
     """A legal C name as near as possible to a name hint.
 
-    Long ones are cut off, and end with a number that tells them apart.
+    Longer ones are cut off, and end with a number that tells them apart.
     """
     name = re.sub(r"\W", "_", hint, flags=re.ASCII)
-    if len(name) > LONGEST:
+    if len(name) > longest:
         number = crc32(hint.encode(errors="replace"))
         end = f"_{number:08x}"
-        name = name[: LONGEST - len(end)] + end
+        name = name[: longest - len(end)] + end
     if not re.match(r"[A-Za-z]", name):
         name = "v" + name
     if is_free_name(name):

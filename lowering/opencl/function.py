@@ -21,7 +21,7 @@ from tiledialect.ir.kernels import is_kernel
 from tiledialect.ir.names import op_name, place_of
 from tiledialect.lowering.gpu.gpu_widen_bf16 import computes_with_bf16, has_bf16
 from tiledialect.lowering.host.buffer_offsets import is_part
-from tiledialect.lowering.names import sanitized
+from tiledialect.lowering.names import LONGEST, sanitized
 from tiledialect.lowering.opencl import helpers
 from tiledialect.lowering.opencl.buffers import (
     GLOBAL,
@@ -251,9 +251,9 @@ class FunctionPrinter(MemoryScope):
 
     # Names and variables
 
-    def new_name(self, hint: str | None, default: str = "v") -> str:
+    def new_name(self, hint: str | None, default: str = "v", longest: int = LONGEST) -> str:
         """A name that nothing visible has."""
-        base = sanitized(hint) if hint else default
+        base = sanitized(hint, longest) if hint else default
         count = max(counts.get(base, -1) for counts in self.counts) + 1
         while any((name := f"{base}_{count}" if count else base) in s for s in self.scopes):
             count += 1
@@ -379,7 +379,8 @@ class FunctionPrinter(MemoryScope):
             declared = f"{const}{space} {type.memory} *{restrict}{name}"
             if not is_part(value):
                 return declared
-            start = self.new_name(f"{name}_start")
+            # Plans on disk are checked by the name.
+            start = self.new_name(own := f"{name}_start", longest=len(own))
             self.line(f"{name} += {start};")
             return f"{declared}, long {start}"
         type = self.ctype(value.type)

@@ -33,8 +33,8 @@ HEAD = re.compile(r"^__kernel\b[^{;]*?\bvoid (\w+)\(([^{;]*)\)\s*\{", re.M)
 """The head of a kernel as it is printed: its name and its parameters."""
 POINTER = re.compile(r"(\w+) \*(?:restrict )?(\w+)$")
 """A buffer among the parameters: the type of its elements, and its name."""
-START = re.compile(r"long (\w*)_start")
-"""The first element of a buffer among the parameters: its name."""
+START = re.compile(r"long (\w*)_start(?:_\d+)?")
+"""The first element of a buffer among the parameters: its name, maybe with a number."""
 ELEMENTS = {
     **dict.fromkeys(("char", "uchar"), 1),
     **dict.fromkeys(("short", "ushort", "half"), 2),

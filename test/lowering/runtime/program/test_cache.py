@@ -324,6 +324,21 @@ def test_a_program_is_kept_and_used(device: td.Device, folder: Path):
     assert cache.load(path.name) is not None, "it is made again"
 
 
+@pytest.mark.parametrize("names", [("T" * 70, "T" * 71), ("T", "T_start")])
+def test_programs_with_any_names_of_intermediates_are_found(names: tuple[str, str], folder: Path):
+    one, two = names
+    source = f"""function (A[N, N]) -> (C) {{
+        {one}[i: N] = +(A[i, j]);
+        {two}[i, j: N, N] = +(A[i, k] * A[k, j]);
+        C[i, j: N, N] = +({two}[i, k] * {two}[k, j] * {one}[j]);
+    }}"""
+    a = np.ones((3, 3), "f4")
+    assert np.array_equal(td.compile(source)(a), np.full((3, 3), 81))
+    (path,) = entries(folder)
+    found = cache.load(path.name)
+    assert found is not None and any(slot.offset for slot in found[0].slots)
+
+
 def test_a_binary_that_the_device_refuses_is_made_again(device: td.Device, folder: Path):
     td.compile(SOURCE, device=device)(np.float32([1, 2]))
     (path,) = entries(folder)
