@@ -248,7 +248,10 @@ def test_model_without_outputs():
 
 @pytest.mark.parametrize(
     ("wrt", "message"),
-    (("v", "net has no input or initializer v; there is x, w, c"), (5, "must name inputs or initializers of net")),
+    (
+        ("v", "net has no input or initializer v; there is x, w, c"),
+        (5, "must name inputs or initializers of net"),
+    ),
 )
 def test_unknown_gradient(wrt: Any, message: str):
     with pytest.raises(td.TileError, match=message):
