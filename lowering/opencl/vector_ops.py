@@ -93,8 +93,8 @@ def is_aligned(op: Operation, type: CType) -> bool:
 def _emit_vector_load(scope: MemoryScope, op: Operation) -> Expr:
     assert isinstance(op, vector.LoadOp)
     buffer, start, type = _vector_place(scope, op.base, op.indices, op.result.type)
-    place = pointer(buffer, start)
     if type.kind == "half":
+        place = pointer(buffer, start)
         name = "vloada_half" if is_aligned(op, bits_of(type)) else "vload_half"
         value = Expr(f"{name}{type.lanes}(0, {place.text})", reads=reads(place))
         return value._replace(bits=_loaded(scope, op, buffer, start, bits_of(type)))

@@ -57,9 +57,7 @@ def splits_of(op: ContractionOp, facts: Facts, device: Device) -> Iterator[tuple
         wanted = _wanted(facts, index, device)
         several = (n for n in wanted if n > 1)
         fitting = {_even(n, extent) if many_groups else min(n, extent) for n in several}
-        for parts in sorted(fitting):
-            if parts > 1:
-                yield index, parts
+        yield from ((index, parts) for parts in sorted(fitting))
 
 
 def _wanted(facts: Facts, index: str, device: Device) -> list[int]:

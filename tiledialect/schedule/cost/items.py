@@ -45,7 +45,11 @@ def items_estimate(m: Model) -> Estimate:
     groups_unit = ceil(m.groups / units)
     resident = max(1, min(_resident(m), groups_unit))
     fetched = [m.fetched(access) for access in m.accesses]
-    arithmetic = _group_flops(m) / unit_rate
+    copied = sum(
+        chunks * _copy_instructions(m, access)
+        for (_, chunks, _), access in zip(fetched, m.accesses, strict=True)
+    )
+    arithmetic = _group_flops(m, copied) / unit_rate
     local = _local(m) / (unit_rate / 2 * rates.local_rate)
 
     own = m.overlapped(arithmetic, local)
@@ -110,8 +114,8 @@ def _lanes(m: Model) -> int:
     return max(1, min(m.vector, m.device.item_lanes))
 
 
-def _group_flops(m: Model) -> float:
-    """Instructions of a group, each counted as two operations."""
+def _group_flops(m: Model, copied: float) -> float:
+    """Instructions of a group, with those of its copies, each counted as two operations."""
     facts, rates = m.facts, m.rates.items
     loads = sum(times for _, times, _ in m.reads) / _lanes(m)
     loops = rates.loop_instructions * sum(
@@ -122,18 +126,17 @@ def _group_flops(m: Model) -> float:
     per_item += outputs * (facts.operations_after + 2 * (len(facts.outputs) + len(facts.after)))
     # A tree joins the sums that items share.
     per_item += 2 * m.accumulators * rates.join_instructions * (m.sharing - 1).bit_length()
-    flops = per_item * m.items + 2 * sum(_copy_instructions(m, access) for access in m.accesses)
+    flops = per_item * m.items + 2 * copied
     if m.registers > m.device.registers:
         flops *= rates.spill
     return flops * 2 if m.unrolled > CACHED_COPIES else flops
 
 
 def _copy_instructions(m: Model, access: AffineAccess) -> float:
-    """Instructions of a group for copies of an operand, besides their loads and stores."""
+    """Instructions for a copy of a piece of an operand, besides its load and store."""
     rates, copies = m.rates.items, m.copies(access.tensor)
     is_word = bool(copies) and copies[0].stage.asynchronous and copies[0].width == 1
-    each = rates.word_instructions if is_word else rates.copy_instructions
-    return m.fetched(access)[1] * each
+    return rates.word_instructions if is_word else rates.copy_instructions
 
 
 def _busy(m: Model, own: float, waits: float, groups: int, resident: int) -> float:

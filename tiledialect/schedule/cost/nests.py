@@ -76,7 +76,7 @@ class NestWork(Work):
         lanes = max(device.sub_group_size, 1)
         limits = [
             ceil_div(self.groups, device.compute_units),
-            device.work_items_unit // (round_up(self.items, lanes)),
+            device.work_items_unit // round_up(self.items, lanes),
         ]
         if device.registers_unit and self.registers:
             own = min(self.registers, device.registers)

@@ -86,10 +86,11 @@ def _copied_alone(facts: Facts, schedule: Schedule, device: Device) -> Schedule:
     """
     if device.compute_capability < LEAST_CAPABILITY or not facts.is_product:
         return schedule
+    staged = [stage for stage in schedule.stages if stage.local]
+    if not staged or any(stage.copies == 1 for stage in staged):
+        return schedule
     model = Model(facts, schedule, device)
     tiles = [copy for copy in model.all_copies if copy.stage.local]
-    if not tiles or any(copy.stage.copies == 1 for copy in tiles):
-        return schedule
     if all(model.copies_alone(copy) for copy in tiles):
         counts, change = COPIES, {}
     elif model.accumulators >= MANY_SUMS and all(_is_turned(copy) for copy in tiles):
